@@ -36,9 +36,10 @@ import compare_report
 import torch
 import typer
 from rich.console import Console
-from transformers import AutoTokenizer, PreTrainedModel
+from transformers import PreTrainedModel
 
 from agentgym_train import config as configuration
+from agentgym_train.assembly import assemble
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group
 from agentgym_train.engine.logps import token_logps
@@ -48,9 +49,8 @@ from agentgym_train.learning import streams
 from agentgym_train.models import scratch
 from agentgym_train.models.loading import load_model
 from agentgym_train.reporting import report
-from agentgym_train.rollout.environments import make_training_envs
 from agentgym_train.run.folder import claim_folder
-from agentgym_train.run.prepare import check, describe
+from agentgym_train.run.prepare import check
 from agentgym_train.trainer import Trainer
 
 HERE = Path(__file__).parent
@@ -141,16 +141,12 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
     raw["model"]["path"] = str(work / f"init-{name}-{seed}")
     config = configuration.of(raw)
     check(config)
-    folder = claim_folder(config)
-    tokenizer = AutoTokenizer.from_pretrained(config.model.path)
-    training, held_out = describe(config)
-    envs = make_training_envs(config, [training], tokenizer)
-    trainer = Trainer(config, folder, model_path=config.model.path, tokenizer=tokenizer, envs=envs)
+    parts = assemble(config, claim_folder(config))
+    trainer, tokenizer, held_out = Trainer(parts), parts.tokenizer, parts.held_out[0]
     model = load_model(config.model.path, config.model.dtype, last_layers=config.model.last_layers)
     curve: list[dict[str, Any]] = []
-    first = (
-        work / f"start-{name}-{seed}.json"
-    )  # all methods share the start: one evaluation is enough
+    # All methods share the start, so one evaluation is enough.
+    first = work / f"start-{name}-{seed}.json"
     last: list[Any] = []  # episodes of the latest evaluation
     rows: list[dict[str, Any]] = []  # metrics of the steps since the latest evaluation
     seen = [0]
@@ -164,9 +160,8 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
 
     def measure(step: int, horizon: int, groups: list[Group]) -> None:
         means = {key: fmean(row[key] for row in rows) for key in TRAINING} if rows else {}
-        if (
-            groups and "value" not in trainer.algorithm.required_streams
-        ):  # else not a policy gradient alone
+        # With a critic, the gradient is not a policy gradient only.
+        if groups and "value" not in trainer.algorithm.required_streams:
             means["gradient_noise"] = gradient_noise(trainer, model, groups)
         rows.clear()
         if curve or not first.exists():
@@ -188,7 +183,7 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
         if seen[0] >= tokens:
             raise BudgetSpent
 
-    measure(0, envs[0].horizon(0), [])
+    measure(0, trainer.envs[0].horizon(0), [])
     try:
         trainer.train(on_step, lambda step: None)
     except BudgetSpent:
@@ -224,9 +219,8 @@ def gradient_noise(trainer: Trainer, model: PreTrainedModel, groups: list[Group]
         max_tokens=limit,
     )
     batch = algorithm.compute_advantages(batch, groups, trainer.distributed)
-    model.load_state_dict(
-        dict(trainer.engine.weights()), strict=False
-    )  # the unembedding can be tied to the embedding
+    # Not strict, since the unembedding can be tied to the embedding.
+    model.load_state_dict(dict(trainer.engine.weights()), strict=False)
     learning = [p for p in model.parameters() if p.requires_grad]
     parts = []
     for number in batch.group_B.unique().tolist():

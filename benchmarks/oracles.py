@@ -25,7 +25,7 @@ from agentgym_envs.tasks import SPLITS, spread
 CHUNK = 100  # episodes that are written to disk together
 RESULT = Path(__file__).parent / "results" / "oracles.md"
 HEAD = [
-    "# What the oracles solve",
+    "# Tasks that the oracles solve",
     "",
     "`python benchmarks/oracles.py ID`, with the options of the row; no step limit.",
     "A task for which an oracle has no script counts as unsolved.",

@@ -1,10 +1,10 @@
-"""What answers solve that say nothing about the task: on all tasks of ``agentgym/WebSites-v1``.
+"""Success of answers that ignore the task, on all tasks of ``agentgym/WebSites-v1``.
 
     python benchmarks/web_constant_agents.py
 
-None of these agents does anything before it answers, so that only answers can solve a task. Some
-are told the text of the page on which the oracle ends. Writes
-``benchmarks/results/web_constant_agents.md``; the oracle's walks take the time.
+These agents answer without another action, so only answers can solve a task. Some agents know the
+text of the page on which the oracle ends. Writes ``benchmarks/results/web_constant_agents.md``.
+Playing the oracle takes most of the time.
 """
 
 import random
@@ -22,18 +22,20 @@ from rich.progress import track
 from agentgym_envs import registry
 from agentgym_envs.envs.web.evaluators import Scene, evaluate
 from agentgym_envs.envs.web.sites.env import LONGEST, solved
-from agentgym_envs.envs.web.sites.host import FILL, snapshot
+from agentgym_envs.envs.web.sites.fill import FILL
+from agentgym_envs.envs.web.sites.host import snapshot
 from agentgym_envs.envs.web.sites.site import open_database
 from agentgym_envs.envs.web.sites.tasks.load import load
 from agentgym_envs.envs.web.sites.tasks.template import KINDS
 from agentgym_envs.tasks import SPLITS
 
 RESULT = Path(__file__).parent / "results" / "web_constant_agents.md"
-SEEDS = 20  # of the random agent
+SEEDS = 20  # seeds of the random agent
 Task = dict[str, Any]
 HEAD = f"""# What answers solve that say nothing about the task
 
-`python benchmarks/web_constant_agents.py`: all tasks of `agentgym/WebSites-v1`. Nothing is done before the answer, and no more than
+`python benchmarks/web_constant_agents.py`: all tasks of `agentgym/WebSites-v1`. \
+Nothing is done before the answer, and no more than
 {LONGEST} characters of it are allowed; the last column is without that limit.
 
 | agent | {" | ".join(KINDS)} | all | of all | without the limit |
@@ -41,7 +43,7 @@ HEAD = f"""# What answers solve that say nothing about the task
 
 
 def scene(task: Task, tables: dict[str, Any]) -> Scene:
-    """Returns what an evaluator sees if nothing has been done."""
+    """Returns an evaluator's view if the agent did nothing."""
 
     def query(locator: str) -> str:
         name, _, sql = locator.partition(":")
@@ -51,24 +53,24 @@ def scene(task: Task, tables: dict[str, Any]) -> Scene:
 
 
 def asked_for(task: Task) -> str:
-    """Returns what an answer must hold, or nothing if it must be something."""
+    """Returns the text that an answer must contain, or nothing if any answer will do."""
     checks = task["eval"]["reference_answers"] or {}
     return str(checks["answer"]["value"]) if checks else ""
 
 
 def everything(tasks: Iterable[Task]) -> str:
-    """Returns one answer with all that any task asks for."""
+    """Returns one answer with the required texts of all tasks."""
     return " ".join(sorted({asked_for(task) for task in tasks}))
 
 
 def packed(tasks: Iterable[Task]) -> str:
-    """Returns the answer of allowed length whose parts are asked for most often: the best choice, by dynamic programming."""
+    """Returns the answer of allowed length that solves the most tasks, by dynamic programming."""
     best: list[tuple[int, list[str]]] = [(0, [])] * (LONGEST + 2)
     for text, count in sorted(Counter(filter(None, map(asked_for, tasks))).items()):
         for room in range(LONGEST + 1, len(text), -1):
-            others = best[room - len(text) - 1]
+            smaller = best[room - len(text) - 1]
             best[room] = max(
-                best[room], (others[0] + count, [*others[1], text]), key=lambda choice: choice[0]
+                best[room], (smaller[0] + count, [*smaller[1], text]), key=lambda choice: choice[0]
             )
     return " ".join(best[LONGEST + 1][1])
 
@@ -92,13 +94,13 @@ def last_pages(tasks: Iterable[Task]) -> dict[str, str]:
 def row(
     name: str, tasks: list[Task], answers: list[Callable[[Task], str]], tables: dict[str, Any]
 ) -> str:
-    """Plays an agent, several times if it has several answers to a task; returns its line of the table, of means."""
+    """Plays an agent with each of its answers; returns its line of the table, with means."""
     kinds, free = Counter[str](), 0
     for answer in answers:
         for task in tasks:
-            said, seen = answer(task), scene(task, tables)
-            kinds[task["kind"]] += solved(task, said, seen)
-            free += evaluate(task, said, seen).success
+            text, view = answer(task), scene(task, tables)
+            kinds[task["kind"]] += solved(task, text, view)
+            free += evaluate(task, text, view).success
     counts = [f"{kinds[kind] / len(answers):.4g}" for kind in KINDS]
     share = kinds.total() / len(answers) / len(tasks)
     return (

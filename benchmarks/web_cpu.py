@@ -30,16 +30,13 @@ from agentgym_envs.tasks import spread
 
 FULL, SHELL = "chromium", "chromium-headless-shell"
 TYPES = ("Python", "driver", "browser", "network", "renderer", "GPU", "other")
-NAMES = {
-    "renderer": "renderer",
-    "zygote": "renderer",
-    "gpu-process": "GPU",
-}  # a zygote has the time of renderers that ended
+# A zygote has the CPU time of renderers that ended.
+NAMES = {"renderer": "renderer", "zygote": "renderer", "gpu-process": "GPU"}
 RESULT = Path(__file__).parent / "results" / "web_cpu.md"
 
 
 class Variant(NamedTuple):
-    """A browser's program with further arguments, and whether pages keep their styles."""
+    """A browser program with arguments, with or without the styles of pages."""
 
     name: str
     program: str
@@ -74,7 +71,7 @@ class Round(NamedTuple):
 
     @property
     def step(self) -> float:
-        """CPU milliseconds of a step; resets are included."""
+        """CPU milliseconds per step, resets included."""
         return self.spent.total() / self.steps
 
 
@@ -88,7 +85,10 @@ def type_of(process: psutil.Process) -> str:
 
 
 def spent(browser: int) -> Counter[str]:
-    """Returns the CPU milliseconds of this process, of Playwright's driver and of a browser, with the children that have ended."""
+    """Returns the CPU milliseconds of this process, Playwright's driver and a browser, by type.
+
+    Child processes that ended are included.
+    """
     me, top = psutil.Process(), psutil.Process(browser)
     driver = next(child for child in me.children() if "playwright" in " ".join(child.cmdline()))
     found = Counter({"Python": sum(me.cpu_times()[:2]), "driver": sum(driver.cpu_times()[:2])})
@@ -98,7 +98,7 @@ def spent(browser: int) -> Counter[str]:
 
 
 def make(variant: Variant, folder: Path) -> Any:
-    """Returns the environment, whose browser is a script that adds the arguments."""
+    """Returns the environment. Its browser is a script that adds the arguments."""
     script = folder / str(VARIANTS.index(variant))
     script.write_text(
         f'#!/bin/sh\nexec {shutil.which(variant.program)} "$@" {shlex.join(variant.arguments)}\n'
@@ -113,7 +113,7 @@ def make(variant: Variant, folder: Path) -> Any:
 
 
 def without_styles(env: Any) -> None:
-    """Takes the styles out of every page."""
+    """Removes the styles from every page."""
     serve = env.serve
 
     def bare(request: Request) -> Reply | bool:
@@ -142,7 +142,7 @@ def play(env: Any, tasks: Sequence[str]) -> Round:
 
 
 def row(name: str, rounds: Sequence[Round], before: Sequence[Round], episodes: int) -> str:
-    """Returns a variant's row of the table."""
+    """Returns a variant's table row."""
     ratios = [r.step / b.step for r, b in zip(rounds, before, strict=True)]
     kinds = [f"{statistics.median(r.spent[kind] / r.steps for r in rounds):.1f}" for kind in TYPES]
     step = statistics.median(r.step for r in rounds)

@@ -2,8 +2,8 @@
 
     python benchmarks/web_memory.py
 
-Plays the oracle, one environment after the other, each in a process of its own, and adds up the
-memory of that process, of Playwright's driver and of the browser. Writes
+Plays the oracle in one environment after the other, each in a separate process. The memory of that
+process, Playwright's driver and the browser is added up. Writes
 ``benchmarks/results/web_memory.md``.
 """
 
@@ -22,18 +22,18 @@ import agentgym_envs
 from agentgym_envs.envs.web.miniwob.scripts import SCRIPTS
 
 ENVS = ("agentgym/WebSites-v1", "agentgym/MiniWoB-v1")
-LOOKS = 10  # a run
+LOOKS = 10  # measurements per run
 RESULT = Path(__file__).parent / "results" / "web_memory.md"
 
 
 def family() -> list[psutil.Process]:
-    """Returns this process and all below it."""
+    """Returns this process and all its descendants."""
     me = psutil.Process()
     return [me, *me.children(recursive=True)]
 
 
 def play(env_id: str, episodes: int, out: Connection) -> None:
-    """Sends (megabytes, processes) every so many episodes, and at last how many processes are left."""
+    """Sends (megabytes, processes) at each measurement, then the number of remaining processes."""
     tasks = [f"{page}-*" for page in SCRIPTS] if "MiniWoB" in env_id else None
     env: Any = gymnasium.make(env_id, tasks=tasks, max_episode_steps=-1)
     order = itertools.cycle(env.unwrapped.task_ids[:: len(env.unwrapped.task_ids) // episodes or 1])

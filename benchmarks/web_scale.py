@@ -1,4 +1,4 @@
-"""Memory and CPU time of WebSites environments side by side, and what a thousand would need.
+"""Memory and CPU time of parallel WebSites environments, extrapolated to a thousand.
 
     python benchmarks/web_scale.py
 
@@ -22,26 +22,24 @@ from agentgym_envs.tasks import spread
 
 COUNTS = (1, 2, 4, 8, 16)
 PER_WORKER = (1, 4)
-WARM, EPISODES = 1, 2  # episodes of an environment, before and during the measurement
-FLEET, THINKING = (
-    1000,
-    5.0,
-)  # environments of the calculation, and the seconds in which a model chooses an action
+WARM, EPISODES = 1, 2  # episodes per environment, before and during the measurement
+FLEET = 1000  # number of environments of the extrapolation
+THINKING = 5.0  # seconds in which a model chooses an action
 RESULT = Path(__file__).parent / "results" / "web_scale.md"
 
 
 class Load(NamedTuple):
-    """What some environments need together."""
+    """The resources of some environments together."""
 
     envs: int
     megabytes: float
     processes: int
     step: float
-    """CPU milliseconds; resets are included."""
+    """CPU milliseconds per step, resets included."""
 
 
 def spent() -> float:
-    """Returns the CPU seconds of the family so far, with the children of its workers that have ended."""
+    """Returns the CPU seconds so far of this process and its descendants, ended ones included."""
     me, *others = family()
     return float(sum(me.cpu_times()[:2]) + sum(sum(process.cpu_times()[:4]) for process in others))
 
@@ -63,12 +61,12 @@ def play(pool: EnvPool, tasks: Sequence[str], episodes: int) -> int:
 
 
 def own_tasks(tasks: Sequence[str], index: int, episodes: int) -> list[str]:
-    """Returns an environment's tasks: each environment begins elsewhere in the list."""
+    """Returns an environment's tasks; each environment starts at another place in the list."""
     return [tasks[(index + n) % len(tasks)] for n in range(episodes)]
 
 
 def measured(count: int, per_worker: int, tasks: Sequence[str]) -> Load:
-    """Plays in a pool of its own."""
+    """Plays in a separate pool; returns the resources."""
     workers = -(-count // per_worker)
     with EnvPool(
         "agentgym/WebSites-v1",
@@ -87,7 +85,10 @@ def measured(count: int, per_worker: int, tasks: Sequence[str]) -> Load:
 
 
 def fleet(few: Load, many: Load) -> str:
-    """Returns what a thousand environments need if each further one needs as much as those from ``few`` to ``many``."""
+    """Returns the resources of a thousand environments, as cells of the table.
+
+    The memory per environment is the slope from ``few`` to ``many``.
+    """
     each = (many.megabytes - few.megabytes) / (many.envs - few.envs)
     cores = FLEET * many.step / 1000 / THINKING
     return f"{each:.0f} MB | {each * FLEET / 1000:.0f} GB | {cores:.1f}"

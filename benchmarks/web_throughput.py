@@ -1,12 +1,12 @@
-"""Our web environments beside BrowserGym and Farama's miniwob through Selenium, in one run on one machine.
+"""Speed of our web environments, BrowserGym, and Farama's miniwob with Selenium.
 
     python -m venv other && other/bin/python -m pip install browsergym-miniwob miniwob
     sudo apt-get install chromium chromium-driver chromium-headless-shell
     python benchmarks/web_throughput.py other/bin/python
 
-Each side plays the same MiniWoB++ pages with the same seeds and clicks, through its own interface
-and the system's Chromium; rounds alternate. Our sites are played in Chromium and in its headless
-shell, which is preferred where it is installed. Nothing else should run. Writes
+Each side plays the same MiniWoB++ pages with the same seeds and clicks, through its interface and
+the system's Chromium, on the same machine in alternating rounds. Our sites are played in Chromium
+and in its headless shell, which is preferred if it is installed. Nothing else should run. Writes
 ``benchmarks/results/web_throughput.md``.
 """
 
@@ -25,18 +25,22 @@ import agentgym_envs
 from agentgym_envs.envs.web.look import find
 from agentgym_envs.tasks import spread
 
-PAGES = {
-    "click-test": "Click Me!",
-    "click-test-2": "ONE",
-    "focus-text": None,
-}  # what is clicked: a button, or the text field
+# The clicked element of each page: a button, or the text field.
+PAGES = {"click-test": "Click Me!", "click-test-2": "ONE", "focus-text": None}
 ROUNDS, EPISODES = 5, 12
 RESULT = Path(__file__).parent / "results" / "web_throughput.md"
 Times = tuple[float, float, float]  # seconds for all episodes; medians of a reset and a step
 
 
 def timed(env: Any, episodes: int, start: Any, answer: Any) -> Times:
-    """Plays; ``start`` resets for a page and a seed, ``answer`` returns the action for what a reset gave."""
+    """Plays episodes of one action; returns the times.
+
+    Args:
+        env: the environment.
+        episodes: number of episodes.
+        start: resets for a page and a seed; returns the observation.
+        answer: returns the action for an observation.
+    """
     resets, steps, begin = [], [], time.perf_counter()
     for number in range(episodes):
         page = list(PAGES)[number % len(PAGES)]
@@ -80,7 +84,8 @@ if not own.exists():  # the same Chromium for all
 os.environ["MINIWOB_URL"] = (pathlib.Path(miniwob.__file__).parent / "html/miniwob").as_uri() + "/"
 from browsergym.core.env import BrowserEnv
 from browsergym.miniwob import all as tasks
-CLASSES = {c.subdomain: c for c in tasks.__dict__.values() if isinstance(c, type) and hasattr(c, "subdomain")}
+found = [c for c in tasks.__dict__.values() if isinstance(c, type) and hasattr(c, "subdomain")]
+CLASSES = {c.subdomain: c for c in found}
 class Env:
     def __init__(self): self.envs = {}
     def reset(self, page, seed):
@@ -92,7 +97,8 @@ def start(env, page, seed): return env.reset(page, seed)
 def answer(env, page, shown):
     role = "button" if PAGES[page] else "textbox"
     for node in shown["axtree_object"]["nodes"]:
-        if node["role"]["value"] == role and PAGES[page] in (None, node.get("name", {}).get("value")):
+        name = node.get("name", {}).get("value")
+        if node["role"]["value"] == role and PAGES[page] in (None, name):
             return f"click('{node['browsergym_id']}')"
 """
     ),
@@ -112,8 +118,9 @@ class Env:
 def start(env, page, seed): return env.reset(page, seed)
 def answer(env, page, shown):
     for e in shown["dom_elements"]:
-        wanted = (e["tag"], e["text"]) == ("button", PAGES[page]) if PAGES[page] else e["tag"].startswith("input")
-        if wanted: return env.env.unwrapped.create_action(ActionTypes.CLICK_ELEMENT, ref=e["ref"])
+        is_button = (e["tag"], e["text"]) == ("button", PAGES[page])
+        if is_button if PAGES[page] else e["tag"].startswith("input"):
+            return env.env.unwrapped.create_action(ActionTypes.CLICK_ELEMENT, ref=e["ref"])
 """
     ),
 }
@@ -130,7 +137,7 @@ for line in sys.stdin:
 
 
 def theirs(python: Path, name: str, rounds: int) -> Iterator[Times]:
-    """Plays in another process, with that side's own environment."""
+    """Plays in another process with the other side's environment."""
     import inspect
 
     source = inspect.getsource(timed).replace("-> Times", "").replace(": Any", "")
@@ -175,7 +182,7 @@ def sites(browser: str) -> list[str]:
 
 
 def side_by_side(count: int, seconds: float) -> float:
-    """Returns the steps a second of environments in two worker processes of a pool."""
+    """Returns the steps per second of environments in at most two worker processes of a pool."""
     from agentgym_envs.pool import EnvPool
 
     done = 0

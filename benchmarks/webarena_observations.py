@@ -1,14 +1,18 @@
-"""Our observations beside those of WebArena's own code, line by line, on the same pages in the same browser.
+"""Compares our observations with those of WebArena's code, line by line.
 
     python -m venv other && other/bin/python -m pip install --no-deps libwebarena==0.0.5
     other/bin/python -m pip install numpy gymnasium playwright Pillow requests beartype==0.12
     python benchmarks/webarena_observations.py other/bin/python
 
-Both show what is in view of 1280 × 720 pixels. The pages are one of each kind of our sites, signed
-in, found by following links, and the hand-written pages of ``observation_pages.py``. Three things
-are not compared: ids; the addresses of links, which browsers add only since WebArena was made;
-options of drop-down lists and values of sliders and date fields, which are ours alone. Writes
-``benchmarks/results/webarena_observations.md``.
+Both sides show the same pages in the same browser, in a view of 1280 × 720 pixels. The pages are
+one of each kind of our sites, found by following links as a signed-in user, and the hand-written
+pages of ``observation_pages.py``. The comparison leaves out:
+
+- ids;
+- the addresses of links, which browsers add only since WebArena was made;
+- options of drop-down lists, and values of sliders and date fields, which only our side shows.
+
+Writes ``benchmarks/results/webarena_observations.md``.
 """
 
 import difflib
@@ -37,12 +41,12 @@ from agentgym_envs.envs.web.sites.site import signed_in
 from agentgym_envs.tasks import Task, TaskSet
 
 RESULT = Path(__file__).parent / "results" / "webarena_observations.md"
-MOST = 20  # kinds of pages of a site
+MOST = 20  # maximum kinds of pages per site
 THEIRS = """
 import importlib.util, json, os, sys, types
 from pathlib import Path
 folder = Path(importlib.util.find_spec("webarena").submodule_search_locations[0])
-# without their __init__, which would ask for more
+# without their __init__, which would need more packages
 for name in ("webarena", "webarena.browser_env"):
     module = types.ModuleType(name)
     module.__path__ = [str(folder.joinpath(*name.split(".")[1:]))]
@@ -70,21 +74,21 @@ with sync_playwright() as playwright:
 
 
 class AnyPage(WebEnv):
-    """Shows an address of this machine."""
+    """Shows addresses of this machine."""
 
     def __init__(self, urls: list[str], cookies: list[dict[str, Any]], **kwargs: Any):
         self._urls, self._cookies = urls, cookies
         super().__init__(viewport=True, max_length=10**6, **kwargs)
 
     def make_tasks(self) -> TaskSet:
-        """Returns a task an address."""
+        """Returns one task per address."""
         return TaskSet(
             Task(id=f"page-{i}", split="train", data={"url": url})
             for i, url in enumerate(self._urls)
         )
 
     def serve(self, request: Request) -> Reply | bool:
-        """Lets all requests pass."""
+        """Allows all requests."""
         return True
 
     def open(self, task: Task, rng: random.Random, session: Session) -> str:
@@ -103,7 +107,7 @@ class AnyPage(WebEnv):
 
 
 def crawl(servers: Servers, cookies: list[dict[str, Any]]) -> dict[str, str]:
-    """Returns an address of each kind of page, by its name, in the order in which links lead there."""
+    """Returns one address per kind of page, by name, in the order of a breadth-first search."""
     found: dict[str, str] = {}
     for site, origin in servers.origins.items():
         routes = application(site).url_map.bind("")
@@ -143,7 +147,17 @@ def lines(text: str) -> list[str]:
 def compare(
     name: str, mine: list[str], theirs: list[str], differing: Counter[str]
 ) -> tuple[str, int, int]:
-    """Returns a row of the table, the number of equal lines, and that of all lines; counts those that differ."""
+    """Compares the lines of a page.
+
+    Args:
+        name: name of the page.
+        mine: our lines.
+        theirs: WebArena's lines.
+        differing: counts the lines that differ.
+
+    Returns:
+        The table row, the number of equal lines, and the number of lines of the longer side.
+    """
     same = sum(
         block.size
         for block in difflib.SequenceMatcher(
@@ -159,7 +173,7 @@ def compare(
 def observe(
     python: Path, urls: list[str], cookies: list[dict[str, Any]]
 ) -> tuple[list[list[str]], list[list[str]]]:
-    """Returns our lines and WebArena's, a list for each address."""
+    """Returns our lines and WebArena's lines, one list per address."""
     browser = find(None, own_executable())
     env = AnyPage(urls, cookies, browser=browser, split="train")
     ours = [lines(str(env.reset(options={"task_id": f"page-{i}"})[0])) for i in range(len(urls))]
@@ -170,7 +184,7 @@ def observe(
 
 
 def main(python: Path) -> None:
-    """Compares, and writes the table."""
+    """Compares the observations and writes the table."""
     servers, own = Servers(), serve()
     cookies = [
         {

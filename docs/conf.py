@@ -32,13 +32,15 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # signatures stay readable; the docstrings name units and shapes
 
 html_theme = "furo"
+pygments_dark_style = "monokai"  # the default underlines the names of imported modules
 html_title = "AgentGym"
-html_static_path: list[str] = []
+html_static_path = ["style"]
+html_css_files = ["site.css"]
 html_theme_options = {"navigation_with_keys": True}
 
 
 def setup(app: Any) -> None:
-    """Makes the generated pages, and lets the links of the other pages lead to pages of the site."""
+    """Makes the generated pages, and points the links of other pages to pages of the site."""
     import generate
 
     def relink(_: Any, name: str, content: list[str]) -> None:

@@ -19,6 +19,8 @@ from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from typing import Any
 
+import pictures
+import speed
 import typer
 
 from agentgym_envs.cli import app as envs_app
@@ -59,7 +61,7 @@ def write(path: str, text: str) -> None:
 
 
 def own_environments() -> dict[str, list[str]]:
-    """Returns the ids of the package's environments by family, in the order of the families' names."""
+    """Returns the ids of the package's environments by family, sorted by family."""
     families: dict[str, list[str]] = {}
     for env_id, plugin in discover(ENVIRONMENTS).items():
         if found := re.match(r"agentgym_envs\.envs\.(\w+)", plugin.target):
@@ -73,7 +75,11 @@ def write_environments() -> None:
     for family, ids in own_environments().items():
         source = ROOT / "agentgym_envs/src/agentgym_envs/envs" / family / "README.md"
         facts = "\n".join(demoted(description(env_id), 1) for env_id in ids)
-        write(f"environments/{family}.md", f"{copied(source)}\n{facts}")
+        shown = f"{pictures.section()}\n" if family == "web" else ""
+        write(
+            f"environments/{family}.md",
+            f"{copied(source)}\n{shown}{speed.speed(family)}\n{facts}",
+        )
         rows += [f"| [`{env_id}`]({family}.md) | {summary(env_id)} |" for env_id in ids]
     families = "\n".join(own_environments())
     table = "\n".join(["| id | task |", "|---|---|", *rows])
@@ -141,7 +147,8 @@ def relinked(text: str, source: Path, page: Path) -> str:
             return f"![{label}]({os.path.relpath(file, page.parent)})"
         if file in known:
             return f"[{label}]({os.path.relpath(DOCS / known[file], page.parent)}{anchor})"
-        return f"{label} (`{file.relative_to(ROOT)}`)"
+        path = f"`{file.relative_to(ROOT)}`"
+        return label if label == path else f"{label} ({path})"
 
     return re.sub(r"(!?)\[([^\]]+)\]\(([^)#\s]+)(#[^)]*)?\)", replaced, text)
 
@@ -178,7 +185,8 @@ def write_configuration() -> None:
 
 
 CONFIGURATION = """\
-A run is described by one TOML file. A table is a section and its keys are listed here. An unknown key is an error that
+A run is described by one TOML file. A table is a section and its keys are listed here. \
+An unknown key is an error that
 suggests the nearest one. `--set section.key=value` overrides a value of the file.
 `agentgym-train config show FILE` prints all values of a file with their defaults."""
 
@@ -189,7 +197,7 @@ def summary_of(kind: type) -> str:
 
 
 def option_table(kind: type) -> str:
-    """Returns a table of a dataclass's fields: key, type, default and the docstring under the field."""
+    """Returns a table of a dataclass's fields: key, type, default and docstring."""
     texts = field_texts(kind)
     rows = [
         f"| `{item.name}` | {type_of(item)} | {default_of(item)} | {texts.get(item.name, '')} |"

@@ -1,9 +1,10 @@
 import os
 import signal
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import pytest
 from hypothesis import settings
+from once import filled_once
 from warm import Warm
 
 from agentgym_envs.errors import MissingBrowser
@@ -30,8 +31,14 @@ def cache(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def once(tmp_path_factory):
+    """Returns a function that fills a folder once for all test processes."""
+    return partial(filled_once, tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
 def warm(tmp_path_factory):
-    """For runs that need no start of their own: one server for all test processes, which ends with the session."""
+    """Returns a connection to a server that forks runs; all test processes share it."""
     folder, owner = tmp_path_factory.getbasetemp(), os.getpid()
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder, owner = folder.parent, os.getppid()

@@ -1,4 +1,4 @@
-"""Policies for Debate that ignore the question: constants, copies, fixed parts of shared passages."""
+"""Policies for Debate that ignore the question: constants, copies, fixed parts of passages."""
 
 import random
 import re

@@ -22,7 +22,7 @@ def ids(observation: str, roles: str) -> list[str]:
 
 
 def click(observation: str, roles: str, number: int) -> str:
-    """Returns a click on element ``number`` modulo their count; without elements, an empty answer."""
+    """Returns a click on element ``number`` modulo their count; an empty answer without any."""
     found = ids(observation, roles)
     return f"click [{found[number % len(found)]}]" if found else "stop []"
 

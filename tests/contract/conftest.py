@@ -19,7 +19,10 @@ def forks():
 
 @pytest.fixture
 def warm(forks, monkeypatch, tmp_path):
-    """The kit's other processes are forks, and what a broken environment changes in this process is undone."""
+    """Runs the kit's subprocesses as forks.
+
+    Changes by a broken environment in this process are undone.
+    """
     monkeypatch.setattr(subprocesses, "start", forks.start)
     monkeypatch.chdir(tmp_path)  # some litter
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -1,4 +1,7 @@
-"""The kit finds planted bugs: each is a tiny environment, in ``tests/support/planted_*.py``, and the sentence that names it."""
+"""The kit finds planted bugs.
+
+Each bug is a tiny environment in ``tests/support/planted_*.py`` with its expected message.
+"""
 
 import signal
 import warnings

@@ -1,4 +1,6 @@
-"""Defects of AgentGym-RL, the system whose idea this project takes up, that must not come back: those of environments.
+"""Defects of AgentGym-RL's environments that must not come back.
+
+This project takes up the idea of AgentGym-RL.
 
 Its list in its order, from 8 to 13; the others are in ``test_seed_defects_train.py``.
 """
@@ -59,7 +61,10 @@ print(json.dumps(shown))
 
 
 def test_08_goals_depend_neither_on_hash_seeds_nor_on_the_order_of_a_folder(tmp_path):
-    """There, TextCraft's goals depended on the disk's file order and on ``PYTHONHASHSEED``; here, on the seed alone."""
+    """There, TextCraft's goals depended on the file order and on ``PYTHONHASHSEED``.
+
+    Here, they depend only on the seed.
+    """
     chain = {
         "stick": "log",
         "rod": "stick",
@@ -87,7 +92,10 @@ def test_08_goals_depend_neither_on_hash_seeds_nor_on_the_order_of_a_folder(tmp_
 
 @pytest.mark.parametrize("env_id", PLAIN)
 def test_08_environments_leave_the_global_random_state_alone(env_id):
-    """There, the global generator was seeded inside request threads; here, playing changes no global generator's state."""
+    """There, the global generator was seeded inside request threads.
+
+    Here, playing does not change the state of a global generator.
+    """
     before = random.getstate(), str(np.random.get_state()), torch.get_rng_state().tolist()
     with closing(gymnasium.make(env_id, admissible=True)) as env:
         for seed in range(3):
@@ -101,7 +109,10 @@ def test_08_environments_leave_the_global_random_state_alone(env_id):
 
 
 def test_09_junk_earns_nothing_and_a_late_success_ends_the_episode():
-    """There, BabyAI added a stale reward at each step and a late success was not done; here, junk is worth 0 and success ends."""
+    """There, BabyAI added a stale reward at each step, and a late success did not end.
+
+    Here, junk is worth 0, and success ends the episode.
+    """
     with closing(gymnasium.make("agentgym/BabyAI-v2", max_episode_steps=-1)) as env:
         env.reset(seed=4)
         rewards = []
@@ -125,7 +136,10 @@ def test_09_junk_earns_nothing_and_a_late_success_ends_the_episode():
 
 
 def test_10_an_answer_ends_the_search_and_nothing_says_whether_it_was_right():
-    """There, a wrong answer was called wrong and could be given again; here, any answer ends the episode with the same words."""
+    """There, the agent could answer again after a wrong answer.
+
+    Here, any answer ends the episode with the same words.
+    """
     with closing(gymnasium.make("agentgym/Search-v1")) as env:
         ends = []
         for right in (True, False):
@@ -143,7 +157,10 @@ def test_10_an_answer_ends_the_search_and_nothing_says_whether_it_was_right():
 
 
 def test_11_a_last_action_that_cannot_be_read_keeps_the_score(science):
-    """There, one unparsable last action of ScienceWorld zeroed the trajectory; here, it is invalid and what was earned stays."""
+    """There, one unparsable last action of ScienceWorld zeroed the trajectory.
+
+    Here, it is invalid, and the earned score stays.
+    """
     said = ["open door to greenhouse", "go to greenhouse", "??? eval(1 / 0)"]
     (group,), *_ = play(
         science, [Start(0, 0, "find-plant-0")], lambda row, turn: said[turn], max_turns=3
@@ -158,7 +175,10 @@ def test_11_a_last_action_that_cannot_be_read_keeps_the_score(science):
 
 
 def test_11_nothing_is_evaluated():
-    """There, ``eval()`` was called on a model's output; here, no source calls ``eval`` or ``exec`` at all."""
+    """There, ``eval()`` was called on a model's output.
+
+    Here, no source calls ``eval`` or ``exec``.
+    """
     called = []
     texts = {
         file: file.read_text(encoding="utf-8")
@@ -180,7 +200,10 @@ def test_11_nothing_is_evaluated():
 
 
 def test_12_sites_side_by_side_have_databases_of_their_own():
-    """There, concurrent rollouts shared an SQL database; here, what one episode buys is in no other's cart."""
+    """There, concurrent rollouts shared an SQL database.
+
+    Here, each episode has a separate cart.
+    """
     one, two = Host(), Host()
     cookie = next(f"{c['name']}={c['value']}" for c in one.cookies() if c["url"] == ORIGINS["shop"])
 
@@ -227,7 +250,10 @@ def test_12_episodes_side_by_side_are_those_of_one_alone(env_id):
 
 
 def test_12_threads_and_processes_do_not_grow(science):
-    """There, WebShop leaked threads until its virtual machine died; here, episodes leave neither threads nor processes behind."""
+    """There, WebShop leaked threads until its virtual machine died.
+
+    Here, episodes leave neither threads nor processes behind.
+    """
 
     def size():
         family = [psutil.Process(), *psutil.Process().children(recursive=True)]
@@ -260,12 +286,16 @@ def test_12_threads_and_processes_do_not_grow(science):
 
 
 def test_13_environments_need_no_trainer_and_no_cuda():
-    """There, each server had a conda environment of its own; here, one process makes all of them, and imports no torch."""
+    """There, each server needed a separate conda environment.
+
+    Here, one process makes all environments, without importing torch.
+    """
     code = f"""
 import gymnasium, sys, agentgym_envs
 for env_id in {PLAIN}:
     gymnasium.make(env_id).reset(seed=1)
-print([name for name in ("torch", "deepspeed", "transformers", "agentgym_train") if name in sys.modules])
+heavy = ("torch", "deepspeed", "transformers", "agentgym_train")
+print([name for name in heavy if name in sys.modules])
 """
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True

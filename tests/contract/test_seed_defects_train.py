@@ -1,6 +1,7 @@
-"""Defects of AgentGym-RL, the system whose idea this project takes up, that must not come back: those of training.
+"""Training defects of AgentGym-RL, the system whose idea this project follows.
 
-Its list in its order, from 1 to 7, and 13; the others are in ``test_seed_defects_envs.py``.
+The tests have the order of its list: 1 to 7, and 13. The other defects are in
+``test_seed_defects_envs.py``. "There" is AgentGym-RL, "here" is this project.
 """
 
 import re
@@ -56,14 +57,14 @@ def trainer(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def faulty():
-    """A pool of two environments of five turns, in which the action "raise" raises."""
+    """A pool of two environments of five turns; the action "raise" raises an exception."""
     with EnvPool(FAULTY, 2, workers=1, max_episode_steps=-1) as pool:
         yield pool
 
 
 @pytest.fixture(scope="module")
 def one_of_three():
-    """A group of which the first episode is a success; each ends with an observation."""
+    """A group in which the first episode is a success; each episode ends with an observation."""
     env = gymnasium.make("agentgym/Maze-v1", rooms=[4])
     env.reset(seed=5)
     plan = [*env.unwrapped.oracle()]
@@ -84,7 +85,10 @@ def one_of_three():
 
 @pytest.mark.parametrize("name", GRADIENTS)
 def test_01_a_success_is_credited_though_its_episode_ends_with_an_observation(name, one_of_three):
-    """There, the reward lay on the last token, an observation whose mask is 0; here, it lies on the last action's last token."""
+    """There, the reward was on the last token, an observation whose mask is 0.
+
+    Here, it is on the last token of the last action.
+    """
     batch = pack([one_of_three])
     batch = batch.with_streams(value=torch.zeros_like(batch.logp_BT))
     assert [t.success for t in one_of_three.trajectories] == [True, False, False]
@@ -104,7 +108,10 @@ def test_01_a_success_is_credited_though_its_episode_ends_with_an_observation(na
 
 
 def test_02_every_algorithm_that_is_named_trains(trainer):
-    """There, the constructor refused RLOO, which the documentation names; here, all that are named move the weights."""
+    """There, the constructor rejected RLOO, which the documentation names.
+
+    Here, all named algorithms change the weights.
+    """
     page = (Path(__file__).parents[2] / "docs" / "guides" / "algorithms.md").read_text()
     table = page.partition("| `algorithm.name`")[2].partition("\n\n")[0]
     assert sorted(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == sorted(OURS)
@@ -134,11 +141,11 @@ CONTEXT = {
     "kl_estimator": {"kl_coef": 0.1},
     "kl_in": {"kl_coef": 0.1},
 }
-"""What an option needs beside it."""
+"""Other options that an option needs to have an effect."""
 
 
 def others(field):
-    """Returns other values of an option than its default."""
+    """Returns values of an option that differ from its default."""
     if isinstance(field.default, bool):
         return [not field.default]
     if isinstance(field.default, str):
@@ -147,7 +154,7 @@ def others(field):
 
 
 def outcome(options):
-    """Returns what an algorithm makes of fixed trajectories: weight, loss, and two numbers that tell gradients apart."""
+    """Returns an algorithm's results for fixed trajectories: weight, loss, sums of gradients."""
     algorithm = plugins.make_algorithm(options)
     groups = [
         Group(g.number, g.trajectories[: 2 if options["name"] == "dpo" else 3])
@@ -178,7 +185,10 @@ def outcome(options):
 
 @pytest.mark.parametrize("name", OURS)
 def test_02_no_option_is_without_effect(name):
-    """There, ``ppo_epochs`` did nothing; here, another value of any option gives another weight, loss or gradient."""
+    """There, ``ppo_epochs`` did nothing.
+
+    Here, another value of any option gives another weight, loss or gradient.
+    """
     for field in (f for f in fields(plugins.make_algorithm({"name": name})) if f.init):
         beside = {"name": name} | CONTEXT.get(field.name, {})
         plain = [{"name": name}] if field.name in CONTEXT else []
@@ -190,7 +200,10 @@ def test_02_no_option_is_without_effect(name):
 
 
 def test_02_a_collection_is_split_into_as_many_steps_as_is_said(trainer):
-    """There, the number of passes of an update did nothing; here, ``engine.minibatches`` is the number of optimizer steps."""
+    """There, the number of passes of an update did nothing.
+
+    Here, ``engine.minibatches`` is the number of optimizer steps.
+    """
     trainer.algorithm = plugins.make_algorithm({"name": "rloo"})
     with closing(trainer.envs[0].open(trainer.distributed, trainer.generator)) as source:
         groups = source.next(1, 4)
@@ -207,7 +220,10 @@ def test_02_a_collection_is_split_into_as_many_steps_as_is_said(trainer):
 
 
 def test_03_going_on_in_the_middle_of_a_stage_keeps_its_length(tmp_path):
-    """There, the middle stage lasted one step after a resume; here, horizons are those of a run that was never interrupted."""
+    """There, the middle stage lasted one step after resuming.
+
+    Here, horizons are those of a run that was never interrupted.
+    """
     options = {
         "run": {"steps": 7, "save_every": 4},
         "env": HASH["env"] | {"groups": 1, "group_size": 2},
@@ -238,7 +254,10 @@ def test_03_going_on_in_the_middle_of_a_stage_keeps_its_length(tmp_path):
 
 
 def test_03_its_own_settings_go_on_from_step_100():
-    """There, [10, 20, 30] every 100 went to 30 at step 102 when it was resumed from 100; here, 20 lasts to step 200."""
+    """There, [10, 20, 30] every 100 steps changed to 30 at step 102 after resuming from 100.
+
+    Here, 20 lasts to step 200.
+    """
     resumed = ScalingInter(rounds=(10, 20, 30), every=100)
     resumed.load_state_dict(ScalingInter(rounds=(10, 20, 30), every=100).state_dict())
     assert [resumed.horizon(step) for step in (99, 100, 101, 199, 200)] == [10, 20, 20, 20, 30]
@@ -251,14 +270,17 @@ INST = (
     " }} [/INST] {% elif m['role'] == 'assistant' %}{{ m['content'] }}<|im_end|>{% else %}{{"
     " raise_exception('no such role') }}{% endif %}{% endfor %}"
 )
-"""Written here in the manner of Mistral's: no system role, nothing opens the assistant's words."""
+"""A template in the style of Mistral: no system role, and no token before assistant messages."""
 
 
 @pytest.mark.parametrize(
     "template", [tiny.CHATML, INST, scratch.TEMPLATE], ids=["chatml", "inst", "scratch"]
 )
 def test_04_what_was_sampled_is_what_is_trained(faulty, template):
-    """There, episodes were decoded and encoded again with Qwen's template; here, ids stay as sampled, with any template."""
+    """There, episodes were decoded and encoded again with Qwen's template.
+
+    Here, ids stay as sampled, with any template.
+    """
     chat = tiny.chat(None if template is scratch.TEMPLATE else template)
     vocabulary = chat.tokenizer.get_vocab()
     letters = [vocabulary[c] for c in "go"] + [vocabulary["Ġ"]] + [vocabulary[c] for c in "north"]
@@ -283,12 +305,24 @@ def test_04_what_was_sampled_is_what_is_trained(faulty, template):
 
 
 def test_05_a_hanging_environment_delays_no_other():
-    """There, every environment waited for the slowest; here, the others are done long before the hung one is given up."""
+    """There, every environment waited for the slowest one.
+
+    Here, the others end long before the hung one is given up.
+    """
     began, times = time.monotonic(), []
     groups, collector, *_ = collect(
-        FAULTY, [Start(0, 1), Start(1, 2), Start(2, 3)], lambda row, turn: times.append((time.monotonic(), row)) or "ok",
-        workers=3, timeout=1.5, batch_wait=0.02, retries=0, fault="hang", at=1, seeds=[2], length=6,
-    )  # fmt: skip
+        FAULTY,
+        [Start(0, 1), Start(1, 2), Start(2, 3)],
+        lambda row, turn: times.append((time.monotonic(), row)) or "ok",
+        workers=3,
+        timeout=1.5,
+        batch_wait=0.02,
+        retries=0,
+        fault="hang",
+        at=1,
+        seeds=[2],
+        length=6,
+    )
     assert [len(g.trajectories) for g in groups] == [1, 0, 1]
     assert [f.seed for f in collector.failures] == [2]
     assert time.monotonic() - began > 1.5, "it did hang"
@@ -301,7 +335,10 @@ def test_05_a_hanging_environment_delays_no_other():
 
 
 def test_06_an_exception_is_no_reward(faulty):
-    """There, any exception in a step became a score of 0 that was trained on; here, such an episode reaches no batch."""
+    """There, any exception in a step became a score of 0 in the loss.
+
+    Here, such an episode is in no batch.
+    """
     groups, collector, *_ = play(
         faulty, [Start(0, 1)] * 2, lambda row, turn: "ok" if row else "raise", retries=1
     )
@@ -315,7 +352,7 @@ def test_06_an_exception_is_no_reward(faulty):
 
 
 def test_06_the_score_is_the_return():
-    """There, the score of an episode was its last step's reward; here, it is the sum of them all."""
+    """There, the score of an episode was its last step's reward; here, it is the sum of all."""
     (group,), *_ = collect(
         "hash_env:support/Hash-v0", [Start(0, 3)], lambda row, turn: f"go {turn}", length=4
     )
@@ -336,7 +373,10 @@ def test_06_the_score_is_the_return():
     ],
 )
 def test_07_an_episode_that_is_cut_off_says_so_and_keeps_every_token(faulty, limits, status):
-    """There, a horizon looked like an end and what was too long was cut silently; here, both are marked and nothing is cut."""
+    """There, a horizon looked like an end, and long episodes were cut silently.
+
+    Here, both are marked, and no token is cut.
+    """
     groups, *_ = play(faulty, [Start(0, 1)], lambda row, turn: "ok", **limits)
     (t,) = groups[0].trajectories
     assert t.status is status
@@ -345,16 +385,18 @@ def test_07_an_episode_that_is_cut_off_says_so_and_keeps_every_token(faulty, lim
     assert batch.id_BT[batch.valid_BT].tolist() == shown
     assert len(shown) <= limits.get("max_context", 1000)
     means = metrics.means(metrics.totals(groups, Distributed()) | metrics.failed([]))
-    assert [means[name] for name in ("truncated_horizon", "truncated_context")] == [status is s for s in (
-        Status.TRUNCATED_HORIZON, Status.TRUNCATED_CONTEXT,
-    )]  # fmt: skip
+    assert means["truncated_horizon"] == (status is Status.TRUNCATED_HORIZON)
+    assert means["truncated_context"] == (status is Status.TRUNCATED_CONTEXT)
 
 
 # 13
 
 
 def test_13_training_and_evaluation_in_between_run_without_a_gpu(trainer, monkeypatch):
-    """There, imports needed CUDA and nothing was evaluated in training; here, it runs on what there is, and evaluates as told."""
+    """There, imports needed CUDA, and there was no evaluation during training.
+
+    Here, training runs on the CPU too, and evaluates as often as configured.
+    """
     assert (trainer.engine.device.type == "cpu") is not torch.accelerator.is_available()
     monkeypatch.setattr(trainer, "algorithm", plugins.make_algorithm({"name": "grpo"}))
     object.__setattr__(trainer.config.eval, "every", 1)

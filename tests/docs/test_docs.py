@@ -1,4 +1,7 @@
-"""The snippets of the documentation run, but for what installs, trains for long, or needs a model, a browser or a person."""
+"""The snippets of the documentation run.
+
+Exceptions install packages, train for long, or need a model, a browser or a person.
+"""
 
 import re
 import shlex
@@ -24,6 +27,7 @@ PAGES = [
     ROOT / "agentgym_train/README.md",
 ]
 PAGES += [
+    ROOT / "docs/index.md",
     ROOT / "docs/papers.md",
     ROOT / "docs/reading_results.md",
     *sorted((ROOT / "docs/guides").glob("*.md")),

@@ -1,4 +1,7 @@
-"""The tables of ``benchmarks/shortcuts.py`` in the READMEs: every generated family has one, and no shortcut solves it."""
+"""The tables of ``benchmarks/shortcuts.py`` in the READMEs.
+
+Every generated family has a table, and no shortcut solves it.
+"""
 
 import re
 from pathlib import Path
@@ -50,7 +53,7 @@ READMES = "\n".join(
 
 
 def table(env_id):
-    """Returns the success of each policy in an environment's table; nothing where no README has a table."""
+    """Returns the success of each policy in an environment's table; empty without a table."""
     found = re.search(
         rf"<!-- shortcuts {re.escape(env_id)} -->\n(.*?)<!-- end -->", READMES, re.DOTALL
     )

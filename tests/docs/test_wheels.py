@@ -1,4 +1,7 @@
-"""Both packages build as wheels and source distributions, and work where no other package of ours is installed."""
+"""Both packages build as wheels and source distributions.
+
+Each works without any other package of this repository.
+"""
 
 import email
 import re

@@ -1,4 +1,7 @@
-"""Values that name no task, or no split, are refused in one line that repeats the value and says what to do."""
+"""Values that name no task or split are rejected.
+
+The error has one line, with the value and the remedy.
+"""
 
 import numpy as np
 import pytest

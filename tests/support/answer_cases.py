@@ -165,10 +165,10 @@ SECOND = {
         10, 11, 12, 13, 14, 15, 16, 17, 18, 19 | 19, not 18, not 17, not 16, not 20, not 21 |
         ten, eleven, nineteen | nineteen or twenty""",
     ),
-    "code-57-0": (  # How many seconds did the last failed pipeline ... take? 143
-        """143 seconds | 143 s | 143 | It took 143 seconds (2 min 23 s). |
-        The last failed pipeline took 143 seconds.""",
-        """143 minutes | 143 ms | 143 hours | 142 seconds | 143 seconds or 144""",
+    "code-57-0": (  # How many seconds did the last failed pipeline ... take? 103
+        """103 seconds | 103 s | 103 | It took 103 seconds (1 min 43 s). |
+        The last failed pipeline took 103 seconds.""",
+        """103 minutes | 103 ms | 103 hours | 102 seconds | 103 seconds or 104""",
     ),
     "shop-45-0": (  # Which of my orders ... has the highest total? Answer with its number. 2267
         """2267 | #2267 | Order #2267 | Order number 2267 has the highest total |
@@ -189,10 +189,10 @@ SECOND = {
     "code-12-0": (  # When is the milestone 1.5 of lodestar due? Answer like 2026-06-02. 2026-06-25
         """2026-06-25 | June 25, 2026 | 25 June 2026 | 25.06.2026 | 06/25/2026 |
         It is due on 2026-06-25. | 25th of June, 2026""",
-        """after 2026-06-25 | 2026-06-25 or later | not before 2026-06-25 | 2026-06-24, 2026-06-25 |
-        June 25 | 25/06/2025 | 2026-25-06-25 | one day before 2026-06-25 |
-        until 2026-06-25, 2026-06-30 at the latest | 2026-06-25 is not the due date |
-        in June 2026""",
+        """after 2026-06-25 | 2026-06-25 or later | not before 2026-06-25 |
+        2026-06-24, 2026-06-25 | June 25 | 25/06/2025 | 2026-25-06-25 |
+        one day before 2026-06-25 | until 2026-06-25, 2026-06-30 at the latest |
+        2026-06-25 is not the due date | in June 2026""",
     ),
     "forum-06-0": (  # When did the author of the post ... join the forum? 2025-04-04
         """04/04/2025 | 4 Apr 2025 | Friday, April 4th, 2025 | 20250404""",
@@ -213,8 +213,8 @@ SECOND = {
         """BE-2498, CO-1357, BE-2673, ST-2708 | 1. BE-2498 2. CO-1357 3. BE-2673 4. ST-2708 |
         Order #2856: BE-2498; CO-1357; BE-2673; and ST-2708.""",
         """BE-2498, CO-1357, BE-2673 | BE-2498, CO-1357, BE-2673, ST-2708, KE-7972 |
-        BE-2498, CO-1357, BE-2673, perhaps ST-2708 | all but BE-2498, CO-1357, BE-2673, ST-2708 |
-        BE-2498, CO-1357, BE-2673, ST-2708, etc.""",
+        BE-2498, CO-1357, BE-2673, perhaps ST-2708 |
+        all but BE-2498, CO-1357, BE-2673, ST-2708 | BE-2498, CO-1357, BE-2673, ST-2708, etc.""",
     ),
     "code-04-0": (  # Which version of marigold should one download, ...? 2.2.9
         """2.2.9 | v2.2.9 | marigold 2.2.9 | Version 2.2.9, according to its README""",
@@ -245,7 +245,8 @@ SECOND = {
     ),
     "map-14-2": (  # Which hospital is nearest to the Osteria Haverby? Little Marrow General ...
         """Little Marrow General Hospital |
-        The Little Marrow General Hospital is the nearest, 4.2 km away. | Little Marrow General""",
+        The Little Marrow General Hospital is the nearest, 4.2 km away. |
+        Little Marrow General""",
         """Little Marrow | General Hospital |
         the hospital next to the Little Marrow General Hospital |
         The Little Marrow General Hospital is the farthest""",
@@ -313,9 +314,10 @@ SECOND = {
         """Turn left onto Elm Avenue | Turn right | Elm Avenue |
         Turn right or left onto Elm Avenue | Do not turn right onto Elm Avenue""",
     ),
-    "code-31-0": (  # Which operating system does the report ... name? macOS 26
-        """macOS 26 | The report names macOS 26.""",
-        """macOS | macOS 15 | macOS 26 or Debian 13 | macOS 26, Ubuntu 26.04""",
+    "code-31-0": (  # Which operating system does the report ... name? Windows Server 2025
+        """Windows Server 2025 | The report names Windows Server 2025.""",
+        """Windows | Windows 11 | Windows Server 2025 or Debian 13 |
+        Windows Server 2025, Ubuntu 26.04""",
     ),
     "code-48-9": (  # Which milestone ... has the most open issues and merge requests? 2.4
         """2.4 | v2.4 | Milestone 2.4 with 12 open items | milestone “2.4”""",
@@ -326,9 +328,10 @@ SECOND = {
         """Haverby | Aldermere or Haverby | Aldermere, Haverby |
         the smallest such town is Aldermere | near Aldermere""",
     ),
-    "map-31-0": (  # What does Marta Ramsay recommend in the review ...? braised leek
-        """braised leek | the braised leek | Marta Ramsay recommends the braised leek.""",
-        """leek | braised leek or cheese scone | not the braised leek | braised leek, cheese scone""",
+    "map-31-0": (  # What does Pablo Abbott recommend in the review ...? hot-dog roll
+        """hot-dog roll | the hot-dog roll | Pablo Abbott recommends the hot-dog roll.""",
+        """roll | hot-dog roll or cheese scone | not the hot-dog roll |
+        hot-dog roll, cheese scone""",
     ),
     "shop-28-0": (  # How much does the Aerisonic Rattan Wool Blanket cost? N/A
         """N/A. There is no such product in the shop. | N/A (not found) |
@@ -337,8 +340,8 @@ SECOND = {
         N/A. The search for “Aerisonic Rattan Wool Blanket” returned other blankets only. |
         N/A — the product isn't listed | `N/A`""",
         """N/A, it is free | N/A, the cheapest one is $20 | N/A, about 20 dollars | N/A? $20 |
-        it isn't N/A | N/A unless it costs $20 | $20 (N/A) | the price is N/A or $5 | Not found |
-        0""",
+        it isn't N/A | N/A unless it costs $20 | $20 (N/A) | the price is N/A or $5 |
+        Not found | 0""",
     ),
     "code-55-0": (  # Who owns the Java project that was created on May 1, 2024? N/A
         """N/A, no Java project was created on May 1, 2024 |

@@ -184,21 +184,21 @@ class Worn(Nim):
 
 
 BREACHES = {
-    Named: r"\['Alice', 'Bob'\] are no names",
-    Twins: "a seat is named twice",
+    Named: r"\['Alice', 'Bob'\]: seats must have names",
+    Twins: "a seat name is used twice",
     Swapping: "the seats were",
-    HalfDone: "either all are done or none",
+    HalfDone: "all seats must end together",
     OverScored: r"the score 2.0 of player_\d is not in \[0, 1\]",
-    Absent: "there is an outcome for",
+    Absent: "the outcomes are of",
     Unheard: r"Listed actions.*\['player_\d'\] are invalid",
     Misled: "oracle in all seats.*are invalid",
     Endless: "has not ended after",
-    Wordless: r"actions\('player_\d'\) gives \[\]",
+    Wordless: r"actions\('player_\d'\) returns \[\]",
     Whimsical: r"actions\('player_0'\) changes without a turn",
-    Fragile: "No action.*ValueError: invalid literal",
-    FragileInOneSeat: "No action.*UnicodeEncodeError",
+    Fragile: "hostile actions.*ValueError: invalid literal",
+    FragileInOneSeat: "hostile actions.*UnicodeEncodeError",
     Unasked: "judge_0 does not act",
-    Echoing: "No action.*surrogates",
+    Echoing: "hostile actions.*surrogates",
     Longwinded: "sees 25000 characters",
     Leaking: "turn 0: player_0 is shown .*, which tells 'Your card is .*, a secret of player_1",
     LeakingLater: (
@@ -209,7 +209,7 @@ BREACHES = {
     ),
     Selfish: r"cooperative is True, and the scores are \{'player_0': \d.0, 'player_1': \d.0\}",
     Hasty: (
-        r"No action.*player_0 was not understood and is to act again, but acting\(\) gives"
+        r"hostile actions.*player_0 was not understood and is to act again, but acting\(\) gives"
         r" \('player_1',\)"
     ),
     Idle: r"acting\(\) gives \(\)",

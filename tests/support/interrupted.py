@@ -21,11 +21,9 @@ import small_run
 import torch
 
 from agentgym_train import config as configuration
+from agentgym_train.assembly import assemble
 from agentgym_train.engine.deepspeed import Engine
-from agentgym_train.models.loading import load_tokenizer
 from agentgym_train.rollout.collector import Collector
-from agentgym_train.rollout.environments import make_training_envs
-from agentgym_train.run.prepare import describe
 from agentgym_train.trainer import Trainer
 
 KILLS = {
@@ -52,11 +50,9 @@ def kill_at(cls, name, number):
 def work(rank, config_file, kill):
     """Runs one process of a run; ``kill`` ends the last process."""
     config = configuration.load(config_file)
-    folder, model = Path(config.run.folder), config.model.path
+    folder = Path(config.run.folder)
     folder.mkdir(parents=True, exist_ok=True)
-    tokenizer = load_tokenizer(model)
-    envs = make_training_envs(config, [describe(config)[0]], tokenizer)
-    trainer = Trainer(config, folder, model_path=model, tokenizer=tokenizer, envs=envs)
+    trainer = Trainer(assemble(config, folder))
     if kill and rank == trainer.distributed.size - 1:
         kill_at(*KILLS[kill])
     trainer.train(lambda row, groups: None, lambda step: None)

@@ -337,8 +337,8 @@ class Hanging(Count):
 
 PLANTED = {
     Threaded: r"threads are left after close: \['Thread-",
-    Opening: "one more environment leaves open after close: /dev/null",
-    Listening: "one more environment leaves open after close: socket",
+    Opening: "a second environment left files open: /dev/null",
+    Listening: "a second environment left files open: socket",
     Scratching: r"left the temporary files \['scratch-",
     Daemonic: r"processes \[\d+\] are left after close",
     Forward: r"the constructor started the processes \[\d+\]",

@@ -244,12 +244,12 @@ PLANTED = {
     ),
     Unchosen: "reset draws 'test-3'",
     Unnarrowed: r"tasks=\['train-7'\]: task_ids is \('train-0'",
-    NumberedIds: "the task id 0 is not a text",
+    NumberedIds: "the task id 0 is not a non-empty str",
     Stuck: "the oracle does not solve 'dev-5'",
     Hopeful: "the oracle needs more turns|the oracle does not solve",
     Moody: r"the oracle did \[.*\], and then \[|the oracle needs more turns",
     Muttering: "the oracle's 'hm' was not understood",
-    Sticky: "the oracle does not solve '.*' after 1 of its own steps",
+    Sticky: "the oracle does not solve '.*' after 1 of its steps",
 }
 for cls in (Words, *PLANTED):
     gymnasium.register(

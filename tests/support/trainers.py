@@ -4,8 +4,7 @@ import small_run
 import tiny
 
 from agentgym_train import config as configuration
-from agentgym_train.models.loading import load_tokenizer
-from agentgym_train.rollout.environments import make_training_envs
+from agentgym_train.assembly import assemble
 from agentgym_train.run import prepare
 from agentgym_train.run.folder import claim_folder
 from agentgym_train.trainer import Trainer
@@ -22,9 +21,4 @@ def make(home, options):
         small_run.write(home, **({"model": {"path": model, "max_context": 512}} | options))
     )
     prepare.check(config)
-    folder = claim_folder(config)
-    tokenizer = load_tokenizer(model)
-    envs = make_training_envs(
-        config, [prepare.describe(one)[0] for one in config.each()], tokenizer
-    )
-    return Trainer(config, folder, model_path=model, tokenizer=tokenizer, envs=envs)
+    return Trainer(assemble(config, claim_folder(config)))

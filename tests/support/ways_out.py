@@ -291,7 +291,8 @@ SCRIPTS = {
     ),
     "service-worker-by-a-frame": (
         "const f = document.createElement('iframe');"
-        " document.body.append(f);f.contentWindow.ServiceWorkerContainer.prototype.register.call(navigator.serviceWorker,"
+        " document.body.append(f);f.contentWindow.ServiceWorkerContainer.prototype.register"
+        ".call(navigator.serviceWorker,"
         " '/service.js?OUT')"
     ),
     "service-worker-after-a-deletion": (

@@ -7,11 +7,11 @@ from agentgym_envs import pool
 
 @pytest.fixture(autouse=True, scope="session")
 def described():
-    """An environment of ours describes itself once for all tests in this process, because each description takes a new process."""
+    """Describes each built-in environment once per test process: a description starts a process."""
     known, ask = {}, pool.describe
 
     def describe(env_id, **kwargs):
-        if not env_id.startswith("agentgym/"):  # a test may have written it
+        if not env_id.startswith("agentgym/"):  # a test can have written it
             return ask(env_id, **kwargs)
         key = json.dumps([env_id, kwargs], sort_keys=True, default=repr)
         if key not in known:
@@ -25,7 +25,7 @@ def described():
 
 @pytest.fixture(autouse=True)
 def no_end(monkeypatch):
-    """A run in this process would end it, successfully, and the tests with it."""
+    """A run in this process would end the process, and the tests with it, with exit status 0."""
 
     def end(status):
         raise AssertionError(f"a run has come to its end with status {status}")

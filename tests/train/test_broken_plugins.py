@@ -1,4 +1,7 @@
-"""Plugins of others that are broken: one line with plugin and distribution before the run, a traceback that names it in it."""
+"""Broken third-party plugins: one line with plugin and distribution before the run.
+
+During the run, a traceback names the plugin.
+"""
 
 import textwrap
 import tomllib
@@ -31,7 +34,7 @@ TURNS = "    def horizon(self, step): return 5\n"
 
 @pytest.fixture
 def install(tmp_path, monkeypatch):
-    """Installs a distribution with one curriculum, algorithm and generator, all called "acme", of the class ``Acme``."""
+    """Installs a distribution with a curriculum, an algorithm and a generator named "acme"."""
     number = iter(range(100))
     monkeypatch.syspath_prepend(tmp_path / "site")
 

@@ -1,4 +1,4 @@
-"""Bad input: one line, exit status 2, before any work, nothing overwritten."""
+"""Bad input: one line and exit status 2 before any work, without overwriting anything."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from agentgym_train.run.launch import launch_command
 
 @pytest.fixture(autouse=True)
 def no_work(monkeypatch):
-    """A run that is not refused would train."""
+    """A run that is not rejected would train."""
 
     def started(folder):
         raise AssertionError(f"a run was started in {folder}")
@@ -99,7 +99,7 @@ BAD += [
 
 @pytest.mark.parametrize(("key", "value"), BAD)
 def test_a_value_that_cannot_be_is_named_before_any_work(tmp_path, key, value):
-    """Of each kind one; test_config.py has them all."""
+    """One case of each kind; test_config.py has all cases."""
     result = invoke("run", small_run.write(tmp_path), "--set", f"{key}={value}")
     refused(result, key)
     assert str(tomllib.loads(f"x = {value}")["x"])[:19] in result.output
@@ -212,7 +212,7 @@ def test_a_checkpoint_of_another_model(tmp_path):
             read, folder, model=shapes | {"parameters": {"w": [3, 2]}}, zero_stage=2, processes=1
         )
     with pytest.raises(
-        CheckpointError, match="with critic none against Qwen2ForCausalLM with critic head"
+        CheckpointError, match="critic none, this run has Qwen2ForCausalLM with critic head"
     ):
         checkpoint.check_fits(
             read, folder, model=shapes | {"critic": "head"}, zero_stage=2, processes=1

@@ -1,4 +1,7 @@
-"""The same seed gives the same run, bit for bit, in another process, in several threads, and however environments are timed."""
+"""The same seed gives the same run, bit for bit.
+
+This holds in another process, with several threads, and for any timing of the environments.
+"""
 
 import json
 
@@ -28,7 +31,10 @@ def test_processes_with_two_threads_agree_whatever_the_order_in_which_environmen
 
 @pytest.fixture
 def threads():
-    """Returns a function that gives the number of torch's threads, which it sets to one first, and last to that of before."""
+    """Returns a function that calls another one and returns the number of torch's threads after it.
+
+    The number is one before the call. The fixture restores it at the end.
+    """
     before = torch.get_num_threads()
 
     def seen_by(call):

@@ -1,4 +1,7 @@
-"""Several environments in one run: each with its rules, action format, group size, curriculum, metrics and failures of its own."""
+"""Several environments in one run.
+
+Each has separate rules, action format, group size, curriculum, metrics and failures.
+"""
 
 import json
 import tomllib
@@ -202,7 +205,7 @@ FAILING = {
 
 
 def test_each_has_a_budget_of_failures_of_its_own(tmp_path):
-    """Two episodes of the failing environment are given up at every step; the other's are as many as may be."""
+    """Two episodes of the failing environment are given up at every step."""
     options = {
         "env": [COUNT | {"failure_budget": 9}, FAILING | {"failure_budget": 3}],
         "eval": {"kwargs": {}, "horizon": 2},

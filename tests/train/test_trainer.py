@@ -22,7 +22,7 @@ from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import ConfigError, FaultBudgetError, ModelError, TrainingError
 from agentgym_train.evaluation import evaluate
 from agentgym_train.reporting import metrics
-from agentgym_train.run import prepare
+from agentgym_train.rollout import descriptions
 
 pytestmark = pytest.mark.slow
 
@@ -37,7 +37,7 @@ def train(trainer, log=lambda row, groups: None):
 
 @pytest.fixture(scope="module")
 def trainer(tmp_path_factory):
-    """One for many tests: each goes on from the weights that the one before left."""
+    """One trainer for many tests: each continues from the weights of the test before."""
     made = make(tmp_path_factory.mktemp("trainer"), {})
     yield made
     made.engine.close()
@@ -57,7 +57,7 @@ def collect(trainer, step=0, max_turns=4):
 
 
 def spread_rewards(groups):
-    """Gives every second trajectory a reward, so that there is something to learn whatever the tiny model did."""
+    """Rewards every second trajectory, so there is something to learn with any actions."""
     for group in groups:
         for number, t in enumerate(group.trajectories):
             t.turns[-1].reward = float(number % 2)
@@ -87,7 +87,7 @@ def test_a_step_moves_every_parameter_and_the_next_ratio_is_not_one(trainer):
 
 @pytest.mark.parametrize("special", [{}], indirect=True)
 def test_groups_without_spread_move_nothing(special):
-    """On a new one: what Adam remembers of other tests would move it."""
+    """The trainer is new: Adam's state from other tests would move the weights."""
     before = {n: w.clone() for n, w in special.engine.weights()}
     groups = collect(special)
     for group in groups:
@@ -234,7 +234,7 @@ FAILING = {
 
 @pytest.mark.parametrize("special", [FAILING], indirect=True)
 def test_a_run_goes_on_without_groups_until_its_failures_exceed_the_budget(special):
-    """All four episodes of every step are given up: the third step's are more than nine."""
+    """All four episodes of every step are given up: at the third step there are more than nine."""
     rows = []
     with pytest.raises(
         FaultBudgetError,
@@ -244,7 +244,7 @@ def test_a_run_goes_on_without_groups_until_its_failures_exceed_the_budget(speci
     assert [(r["given_up"], r["env_failures"], r["episodes"], r["updates"]) for r in rows] == [
         (4, 8, 0, 0)
     ] * 2
-    assert not any("success" in r for r in rows), "what was not played is no success of 0"
+    assert not any("success" in r for r in rows), "a step without episodes has no success rate"
     assert special.envs[0].curriculum.state_dict() == {"turns": 1}, "nor seen by the curriculum"
     lines = [
         json.loads(line) for line in (special.folder / "failures.jsonl").read_text().splitlines()
@@ -257,7 +257,10 @@ def test_a_run_goes_on_without_groups_until_its_failures_exceed_the_budget(speci
 
 @pytest.mark.parametrize("special", [{"engine": {"lr": 1e30}}], indirect=True)
 def test_a_policy_that_is_not_finite_stops_the_run_with_its_episodes(special, monkeypatch):
-    """An enormous rate spoils the weights in the first step; the second cannot be trained on and nothing of it is saved."""
+    """An enormous learning rate breaks the weights in the first step.
+
+    The second step cannot be trained on, and nothing of it is saved.
+    """
     groups = spread_rewards(collect(special))
     special.update(0, groups)
     with pytest.raises(
@@ -312,9 +315,7 @@ def test_a_run_with_a_critic_goes_on_as_if_it_had_never_stopped(tmp_path, kind):
     ]
     assert len(heads) == 1
     assert heads[0].any(), "something was learned"
-    assert all(row["value"] != 0 for row in rows[1:]), (
-        "what was learned is in the next step's values"
-    )
+    assert all(row["value"] != 0 for row in rows[1:]), "the next step's values include the update"
     newest = checkpoint.latest(tmp_path / "parts" / "run")
     assert (newest / "critic").is_dir() == (kind == "model")
     assert checkpoint.read_state(newest).model["critic"] == kind
@@ -385,7 +386,9 @@ def test_a_generator_is_checked_before_it_is_used(tmp_path, name, error, message
 def test_a_constructor_that_hangs_or_ends_the_process_is_found_before_any_work(
     tmp_path, construct, monkeypatch
 ):
-    monkeypatch.setattr(prepare.pool, "describe", partial(prepare.pool.describe, start_timeout=3.0))
+    monkeypatch.setattr(
+        descriptions.pool, "describe", partial(descriptions.pool.describe, start_timeout=3.0)
+    )
     env = {
         "id": "faulty_envs:support/Faulty-v0",
         "kwargs": {"construct": construct},
@@ -429,7 +432,10 @@ def test_the_policy_is_told_the_rules_of_the_held_out_environment(tmp_path):
 
 
 def test_the_share_of_pairs_that_are_right_is_one_of_pairs(tmp_path):
-    """Of at most four pairs, so twelve times the share is a whole number; the same over tokens would be next to 0."""
+    """There are at most four pairs, so twelve times the share is a whole number.
+
+    A share of tokens would be close to 0.
+    """
     env = small_run.HASH["env"] | {"groups": 4, "group_size": 2}
     rows = []
     options = {key: small_run.HASH[key] for key in ("engine", "curriculum", "eval")}

@@ -1,4 +1,4 @@
-"""The process whose forks run many of the tests' commands."""
+"""The warm process: its forks run many commands of the tests."""
 
 import signal
 

@@ -1,4 +1,7 @@
-"""``agentgym``: list, play and check environments, evaluate agents, compare episodes, build games."""
+"""The command ``agentgym``.
+
+It lists, plays and checks environments, evaluates agents, compares episodes and builds games.
+"""
 
 import random
 import threading

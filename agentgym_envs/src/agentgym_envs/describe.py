@@ -110,11 +110,18 @@ def description(env_id: str) -> str:
 
 
 def readme(env_id: str) -> str:
-    """Returns the ``README.md`` beside an environment's module; empty without one."""
+    """Returns the ``README.md`` of an environment's family; empty without one.
+
+    It is the nearest one in the folder of the environment's module and the package folders above.
+    """
     target = plugins.discover(plugins.ENVIRONMENTS)[registry.spec(env_id).id].target
-    found = find_spec(target.partition(":")[0])
-    file = Path(found.origin).with_name("README.md") if found and found.origin else None
-    return file.read_text(encoding="utf-8") if file and file.exists() else ""
+    module = target.partition(":")[0]
+    found = find_spec(module)
+    if not found or not found.origin:
+        return ""
+    folders = Path(found.origin).parents[: max(module.count("."), 1)]
+    files = (folder / "README.md" for folder in folders)
+    return next((file.read_text(encoding="utf-8") for file in files if file.exists()), "")
 
 
 def keywords_of(env_id: str) -> list[Keyword]:

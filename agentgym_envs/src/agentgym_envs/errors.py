@@ -31,7 +31,7 @@ SHOWN = 200  # characters of a value that an error repeats
 class AgentGymError(Exception):
     """Base of all errors of both packages.
 
-    The message is one line: what is wrong and what to do.
+    The message is one line: the fault, the value and the remedy.
     """
 
 

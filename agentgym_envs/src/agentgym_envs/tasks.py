@@ -46,6 +46,10 @@ class TaskSet:
 
     Raises:
         TaskError: two tasks share an id.
+
+    >>> tasks = TaskSet([Task(id="a", split="train", difficulty=3), Task(id="b", split="test")])
+    >>> tasks.ids("train"), tasks.difficulty("a")
+    (('a',), 3)
     """
 
     splits: tuple[str, ...] = SPLITS
@@ -200,6 +204,10 @@ def select(tasks: TaskSet, split: str, patterns: Iterable[str] | str | None) -> 
         UnknownName: no such split.
         ArgumentError: the patterns are not strings.
         TaskError: no id matches, or the split is empty.
+
+    >>> tasks = TaskSet(Task(id=name, split="train") for name in ("easy-1", "easy-2", "hard-1"))
+    >>> select(tasks, "train", "easy-*")
+    ('easy-1', 'easy-2')
     """
     if not isinstance(split, str) or split not in tasks.splits:
         raise UnknownName("split", split, tasks.splits)

@@ -39,6 +39,14 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
         autoreset_mode: NEXT_STEP, SAME_STEP or DISABLED, as in Gymnasium.
         max_episode_steps: replaces the registered step limit; -1 lifts it.
         **kwargs: passed to the environments' constructor.
+
+    >>> import gymnasium, agentgym_envs
+    >>> envs = gymnasium.make_vec("agentgym/Maze-v1", num_envs=2, workers=1)
+    >>> observations, infos = envs.reset(seed=7)
+    >>> _, rewards, terminations, truncations, _ = envs.step(["go north", "go south"])
+    >>> rewards.tolist(), terminations.tolist()
+    ([0.0, 0.0], [False, False])
+    >>> envs.close()
     """
 
     def __init__(
@@ -81,7 +89,9 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[tuple[str, ...], dict[str, Any]]:
-        """Starts all environments, or those of ``options["reset_mask"]`` (bool, shape ``(num_envs,)``).
+        """Starts all environments, or those of ``options["reset_mask"]``.
+
+        The mask is bool of shape ``(num_envs,)``.
 
         Args:
             seed: one number (environment ``i`` gets ``seed + i``) or a list with one per

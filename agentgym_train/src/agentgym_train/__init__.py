@@ -1,4 +1,4 @@
-"""A DeepSpeed ZeRO trainer for multi-turn reinforcement learning over any Gymnasium text environment.
+"""A DeepSpeed ZeRO trainer: multi-turn reinforcement learning in Gymnasium text environments.
 
 Plugins import everything that they need from this module; ``__init__.pyi`` lists the names. A name
 is loaded at its first use, so ``import agentgym_train`` loads no torch.

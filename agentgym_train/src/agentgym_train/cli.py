@@ -105,7 +105,10 @@ def attempt(folder: Path) -> int:
 
 
 def leave(status: int) -> NoReturn:
-    """Ends a training process at once: gloo's threads abort an interpreter that is shutting down (see ``end_process``)."""
+    """Ends a training process at once, since gloo's threads abort an interpreter that shuts down.
+
+    See ``end_process``.
+    """
     if status == 0:
         from agentgym_train.engine.deepspeed import end_process
 
@@ -135,7 +138,7 @@ def evaluate(
 @app.command("plugins")
 @user_errors
 def list_plugins() -> None:
-    """Lists all built-in and installed algorithms, curricula, generators, sources, scorers, trackers and environments."""
+    """Lists the installed environments and plugins of all kinds, built-in ones included."""
     table = Table("kind", "name", "from")
     for kind, group in {
         **{kind.section: kind.group for kind in KINDS},

@@ -1,31 +1,34 @@
-"""What a user can get wrong with the trainer; the base and the plugin errors are those of ``agentgym_envs.errors``."""
+"""Errors of the trainer.
+
+Their base class and the errors of plugins are in ``agentgym_envs.errors``.
+"""
 
 from agentgym_envs.errors import AgentGymError
 
 
 class ConfigError(AgentGymError, ValueError):
-    """A configuration file, key or value that cannot be used."""
+    """A configuration file, key or value cannot be used."""
 
 
 class ModelError(AgentGymError, ValueError):
-    """A model or tokenizer that cannot be used."""
+    """A model or tokenizer cannot be used."""
 
 
 class TemplateError(ModelError):
-    """A chat template that does not keep its own output as a prefix when messages are added."""
+    """A chat template rewrites earlier messages when later ones are added."""
 
 
 class RunFolderError(AgentGymError, ValueError):
-    """A run folder that cannot be written or belongs to something else."""
+    """A run folder cannot be written, or it holds something other than this run."""
 
 
 class CheckpointError(AgentGymError, ValueError):
-    """A checkpoint that is incomplete or of another model."""
+    """A checkpoint is incomplete or belongs to another model."""
 
 
 class TrainingError(AgentGymError, RuntimeError):
-    """A training that cannot go on, or that has changed nothing."""
+    """Training cannot continue, or it changed nothing."""
 
 
 class FaultBudgetError(AgentGymError, RuntimeError):
-    """More environment failures than a run may have; the message says what failed where."""
+    """More environments failed than the run allows; the message names the failures."""

@@ -1,4 +1,8 @@
-"""Files of a run: whole or not there, on the disk before they count, named in the error when they cannot be written."""
+"""Files of a run.
+
+A file is complete or absent. It gets its final name only once its contents are on the disk. An
+error in writing names the file.
+"""
 
 import fcntl
 import os
@@ -11,10 +15,10 @@ from agentgym_train.errors import RunFolderError
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Names the file in the error when what is done inside cannot write.
+    """Turns a failure to write in the block into an error that names the file.
 
-    torch, tokenizers and safetensors report a full disk by errors of their own kinds, known only by
-    their text.
+    torch, tokenizers and safetensors report a full disk with exceptions of various types, which can
+    be recognised only by their text.
 
     Raises:
         RunFolderError: the disk is full, or the file cannot be written for another reason.
@@ -42,7 +46,7 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def append(path: Path, text: str) -> None:
-    """Adds to the end of a text file; on the disk when this returns."""
+    """Adds to the end of a text file; waits until the text is on the disk."""
     with writing(path), path.open("a", encoding="utf-8") as file:
         file.write(text)
         file.flush()
@@ -50,7 +54,10 @@ def append(path: Path, text: str) -> None:
 
 
 def publish(draft: Path, final: Path) -> None:
-    """Moves a file or folder to its final name in one step, what it holds on the disk before its name is."""
+    """Renames a file or folder to its final name in one step.
+
+    Its contents are on the disk before the new name is.
+    """
     for path in (draft, *(draft.rglob("*") if draft.is_dir() else ())):
         sync(path)
     os.replace(draft, final)
@@ -67,14 +74,14 @@ def sync(path: Path) -> None:
 
 
 class Lock:
-    """A run folder's lock: held by this process until it ends or is killed, whichever way.
+    """A run folder's lock, held until this process ends in any way.
 
-    The process that was asked to run takes it alone, then shares it with the processes that it
-    starts: the folder stays taken while any of them lives.
+    The first process of a run takes the lock alone, then shares it with the processes that it
+    starts. The folder stays locked while any of them lives.
 
     Args:
         folder: the run folder; it exists.
-        shared: take it beside others that share it.
+        shared: share the lock with other processes of the run.
 
     Raises:
         RunFolderError: another run holds it.
@@ -94,7 +101,7 @@ class Lock:
             ) from error
 
     def share(self) -> None:
-        """Lets the processes of this run take it too."""
+        """Lets other processes of this run share the lock."""
         fcntl.flock(self._file, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
     def release(self) -> None:

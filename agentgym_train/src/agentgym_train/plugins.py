@@ -1,4 +1,4 @@
-"""The trainer's entry-point groups; discovery and errors are those of ``agentgym_envs.plugins``."""
+"""The trainer's entry-point groups; ``agentgym_envs.plugins`` has discovery and errors."""
 
 import inspect
 import traceback
@@ -77,17 +77,19 @@ def make(kind: Kind[T], options: Mapping[str, Any]) -> T:
             f"configuration key '{kind.section}.name' must be one of {known}, not {name!r}"
         )
     cls = load(kind.group, name)
-    who = _title(discover(kind.group)[name])
+    label = _title(discover(kind.group)[name])
     if not (isinstance(cls, type) and is_dataclass(cls)):
-        raise BrokenPlugin(f"{who}: {cls!r} is not a dataclass, whose fields would be its options")
+        raise BrokenPlugin(
+            f"{label}: {cls!r} is not a dataclass, whose fields would be its options"
+        )
     base = getattr(protocols, kind.options)
-    _require(cls, base, who)
+    _require(cls, base, label)
     try:
         made: Any = build(cls, rest, section=kind.section)
     except AgentGymError:
         raise
     except Exception as error:
-        raise BrokenPlugin(f"{who} cannot be made: {error!r}") from error
+        raise BrokenPlugin(f"{label} cannot be made: {error!r}") from error
     checked: T = made
     return checked
 
@@ -130,8 +132,7 @@ def make_parts(
         The plugins, and their tables with every option written out.
 
     Raises:
-        AgentGymError: as :func:`make`, with the part's number, or a part that is such a whole
-            itself.
+        AgentGymError: as :func:`make`, with the part's number; or a part is a ``whole`` itself.
     """
     key = f"{kind.section}.parts"
     made = tuple(
@@ -145,7 +146,12 @@ def make_parts(
 
 
 def make_algorithm(options: Mapping[str, Any]) -> "protocols.Algorithm":
-    """Builds an algorithm; raises as :func:`make` does, and BrokenPlugin if no component produces a stream that it requires."""
+    """Builds an algorithm.
+
+    Raises:
+        AgentGymError: as :func:`make`.
+        BrokenPlugin: the algorithm requires a stream that no component produces.
+    """
     from agentgym_train.protocols import STREAMS
 
     made: protocols.Algorithm = make_object(ALGORITHM, options)
@@ -157,7 +163,7 @@ def make_algorithm(options: Mapping[str, Any]) -> "protocols.Algorithm":
     return made
 
 
-def verify(made: object, base: type, who: str) -> None:
+def verify(made: object, base: type, label: str) -> None:
     """Rejects an object without the methods of a base class. The object need not inherit from it.
 
     Raises:
@@ -165,21 +171,20 @@ def verify(made: object, base: type, who: str) -> None:
     """
     if missing := [name for name, member in _members(base) if not _fits(made, name, member)]:
         raise BrokenPlugin(
-            f"{who}: {type(made).__name__} lacks {', '.join(missing)} of {base.__name__}: "
+            f"{label}: {type(made).__name__} lacks {', '.join(missing)} of {base.__name__}: "
             f"inherit from agentgym_train.{base.__name__}"
         )
 
 
-def _require(cls: type, base: type, who: str) -> None:
-    """Rejects a class of options that is not a subclass of its base class, or leaves one of its methods abstract."""
+def _require(cls: type, base: type, label: str) -> None:
+    """Rejects a class of options without the base class of its kind, or with abstract methods."""
     if not issubclass(cls, base):
         raise BrokenPlugin(
-            f"{who}: {cls.__name__} is not a subclass of agentgym_train.{base.__name__}"
+            f"{label}: {cls.__name__} is not a subclass of agentgym_train.{base.__name__}"
         )
-    if missing := [
-        name for kind in cls.__mro__ for name in vars(kind) if name in cls.__abstractmethods__
-    ]:  # type: ignore[attr-defined]
-        raise BrokenPlugin(f"{who}: {cls.__name__} lacks {', '.join(dict.fromkeys(missing))}")
+    abstract = cls.__abstractmethods__  # type: ignore[attr-defined]
+    if missing := [name for kind in cls.__mro__ for name in vars(kind) if name in abstract]:
+        raise BrokenPlugin(f"{label}: {cls.__name__} lacks {', '.join(dict.fromkeys(missing))}")
 
 
 def _members(base: type) -> list[tuple[str, Any]]:
@@ -233,12 +238,15 @@ def _tables(kind: Kind[Any], tables: Sequence[Mapping[str, Any]]) -> list[dict[s
 
 
 def _sections(section: str, count: int) -> list[str]:
-    """Returns what messages call tables of a section: with their number where there are several."""
+    """Returns the names of a section's tables in messages, numbered if there are several."""
     return [f"{section}.{number}" for number in range(count)] if count > 1 else [section] * count
 
 
 def options(section: Mapping[str, Any], made: Any) -> dict[str, Any]:
-    """Returns a section with every option of its plugin, defaults too, as plain data without None, for which TOML has no word."""
+    """Returns a section with all options of its plugin, defaults included, as plain data.
+
+    Options with the value None are left out, since TOML cannot express None.
+    """
     names = {f.name for f in fields(made) if f.init}
     plain: dict[str, Any] = pydantic.TypeAdapter(type(made)).dump_python(
         made, mode="json", include=names

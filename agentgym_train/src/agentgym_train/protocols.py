@@ -42,7 +42,10 @@ class Sample:
     logps: list[float]
     """One log-probability per token, in nats."""
     version: int
-    """The ``version`` of the latest ``load``: optimizer steps of the sampling weights; 0 before the first ``load``."""
+    """The ``version`` of the latest ``load``: optimizer steps of the sampling weights.
+
+    It is 0 before the first ``load``.
+    """
 
 
 @dataclass(frozen=True)
@@ -59,13 +62,15 @@ class Session(ABC):
 
     It keeps the state that makes continuing cheap, such as a key-value cache.
 
-    A submitted row is polled before any other call concerns it. A session may be dropped at any
-    time.
+    A submitted row is polled before any other call for it. A session can be dropped at any time.
     """
 
     @abstractmethod
     def submit(self, row: int, ids: Sequence[int]) -> None:
-        """Appends token ids to a row and requests its next action: up to and including a stop token, or up to the limit."""
+        """Appends token ids to a row and requests its next action.
+
+        An action ends with a stop token, or at ``max_new_tokens``.
+        """
 
     @abstractmethod
     def poll(self) -> dict[int, Sample]:
@@ -97,8 +102,7 @@ class Generator(ABC):
 
         Args:
             weights: (name, full tensor) pairs; a tied weight comes under one of its names or under
-                both. The tensors belong to
-                the policy, so they must be copied.
+                both. The tensors belong to the policy, so they must be copied.
             version: optimizer steps of these weights.
 
         Raises:
@@ -164,7 +168,10 @@ class Algorithm(AlgorithmPlugin):
     group_size: ClassVar[int | None] = None
     """The number of episodes per group that the algorithm needs; None: any number."""
     per_weight: ClassVar[Collection[str]] = frozenset()
-    """Logged sums that are divided by ``weight``, as the loss is; all other sums are divided by action tokens."""
+    """Logged sums that are divided by ``weight``, as the loss is.
+
+    All other sums are divided by the number of action tokens.
+    """
 
     def build(self) -> Self:
         """Returns itself: an algorithm keeps no state."""
@@ -172,7 +179,7 @@ class Algorithm(AlgorithmPlugin):
 
     @property
     def required_streams(self) -> Collection[str]:
-        """Keys of :data:`STREAMS` that are filled before ``compute_advantages``; none by default."""
+        """Keys of :data:`STREAMS` to fill before ``compute_advantages``; none by default."""
         return ()
 
     @abstractmethod
@@ -187,9 +194,9 @@ class Algorithm(AlgorithmPlugin):
 
     @abstractmethod
     def weight(self, batch: Batch) -> float:
-        """Returns the divisor of the summed loss, to be summed over processes: tokens, trajectories or pairs.
+        """Returns this process's part of the divisor of the loss: tokens, trajectories or pairs.
 
-        A mini-batch of weight 0 is skipped.
+        The trainer sums it over processes. A mini-batch of weight 0 is skipped.
         """
 
     @abstractmethod
@@ -213,11 +220,11 @@ class CurriculumPlugin(ABC):
 class Curriculum(CurriculumPlugin):
     """Sets the horizon of a step, and can choose its tasks.
 
-    The defaults fit a curriculum that depends on the step alone.
+    The defaults fit a curriculum that depends only on the step.
     """
 
     def build(self) -> "Curriculum":
-        """Returns itself: a curriculum of the step alone has no state."""
+        """Returns itself: a curriculum that depends only on the step has no state."""
         return self
 
     @abstractmethod
@@ -228,9 +235,9 @@ class Curriculum(CurriculumPlugin):
         """
 
     def difficulties(self, step: int) -> tuple[int, int] | None:
-        """Returns the lowest and the highest difficulty of a step's tasks (counted from 0), or None for all tasks.
+        """Returns the lowest and the highest difficulty of a step's tasks (counted from 0).
 
-        Must not change the state.
+        None: all tasks. Must not change the state.
         """
         return None
 
@@ -304,10 +311,16 @@ class SourcePlugin(ABC):
     """The options of a source."""
 
     def check(self, config: Config, training: Description) -> None:
-        """Raises an error, before any work, if the source cannot provide episodes for this configuration."""
+        """Raises an error if the source cannot provide episodes for this configuration.
+
+        The trainer calls it before any work.
+        """
 
     def group_sizes(self, config: Config) -> Collection[int] | None:
-        """Returns every possible number of episodes per group, failed episodes included; None if unknown."""
+        """Returns every possible number of episodes per group, failed episodes included.
+
+        None: unknown.
+        """
         return None
 
     @abstractmethod
@@ -325,7 +338,10 @@ class ScorerPlugin(ABC):
     """
 
     def check(self, config: Config, training: Description) -> None:
-        """Raises an error, before any work, if the scorer cannot work with this configuration."""
+        """Raises an error if the scorer cannot work with this configuration.
+
+        The trainer calls it before any work.
+        """
 
     @abstractmethod
     def build(self, context: RunContext) -> "Scorer":
@@ -344,10 +360,10 @@ class Scorer(ScorerPlugin):
 
     @abstractmethod
     def score(self, groups: Sequence[Group]) -> list[Group]:
-        """Returns this process's groups of a step with new rewards, as new objects (see ``scorers.rewards.rewarded``).
+        """Returns this process's groups of a step with new rewards.
 
-        Equal groups get equal rewards at any time. An exception stops the run: there is no default
-        reward.
+        The groups are new objects (see ``scorers.rewards.rewarded``). Equal groups get equal
+        rewards at any time. An exception stops the run, since a default reward would be wrong.
         """
 
 

@@ -1,6 +1,7 @@
 """The training loop.
 
-Data flows from top to bottom; each name is a file or folder beside this one.
+Each step collects episodes, scores them, updates the policy and passes the new weights to the
+generator.
 """
 
 import json
@@ -12,14 +13,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import torch
-from transformers import PreTrainedTokenizerBase
-
-from agentgym_train import plugins
-from agentgym_train.config import Config
+from agentgym_train.assembly import Parts
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Failure, Group
-from agentgym_train.engine import checkpoint, critic
+from agentgym_train.engine import checkpoint
 from agentgym_train.engine.logps import token_logps
 from agentgym_train.errors import ConfigError, FaultBudgetError, TrainingError
 from agentgym_train.files import write_whole
@@ -28,8 +25,8 @@ from agentgym_train.generators.probe import length as probe_length
 from agentgym_train.learning import streams
 from agentgym_train.learning.update import NotFiniteError, update
 from agentgym_train.models.loading import load_model
-from agentgym_train.protocols import Generator
 from agentgym_train.reporting import metrics
+from agentgym_train.reporting.failures import FailureLog
 from agentgym_train.reporting.metrics import MetricsFile
 from agentgym_train.rollout.build import sampling
 from agentgym_train.rollout.environments import TrainingEnv
@@ -40,73 +37,53 @@ Evaluate = Callable[[int], object]
 
 
 class Trainer:
-    """One process's share of a run.
+    """Runs the part of a training run that belongs to one process.
 
     Args:
-        config: the run.
-        folder: the run folder; it exists and is ours.
-        model_path: the initial policy, in Hugging Face format.
-        tokenizer: its tokenizer.
-        envs: the environments.
+        parts: see :func:`agentgym_train.assembly.assemble`. A checkpoint in the run folder is
+            resumed.
     """
 
-    def __init__(
-        self,
-        config: Config,
-        folder: Path,
-        *,
-        model_path: str,
-        tokenizer: PreTrainedTokenizerBase,
-        envs: Sequence[TrainingEnv],
-    ):
-        self.config, self.folder, self.tokenizer, self.envs = config, folder, tokenizer, envs
-        self.algorithm = plugins.make_algorithm(config.algorithm)
-        model = load_model(model_path, config.model.dtype, last_layers=config.model.last_layers)
-        kind = critic.kind(config, self.algorithm.required_streams)
-        self.shape = checkpoint.shape(model, kind)
-        newest = checkpoint.latest(folder)
-        universal = newest is not None and checkpoint.is_universal(newest)
-        self.engines = critic.engines(config, model, model_path, kind, universal=universal)
+    def __init__(self, parts: Parts):
+        self.config, self.folder, self.tokenizer = parts.config, parts.folder, parts.tokenizer
+        self.envs, self.algorithm, self.generator = parts.envs, parts.algorithm, parts.generator
+        self.engines, self.shape = parts.engines, parts.shape
         self.engine, self.critic = self.engines[0], next(iter(self.engines[1:]), None)
-        dtype = getattr(torch, config.model.dtype)
-        self.generator: Generator = plugins.make_object(
-            plugins.GENERATOR, config.generator, model_path, self.engine.device, dtype
-        )
         self.distributed = self.engine.distributed
-        self.producers = self._producers(model_path)
-        self.start = self._resume(newest) if newest else 0
-        owner = self.distributed.is_main
-        self.rows, self.failed = (
-            MetricsFile(folder / name, start=self.start, owner=owner) for name in metrics.FILES
-        )
-        lost = (row["env"] for row in self.failed.kept if row["given_up"] and not row["evaluation"])
-        self.given_up = Counter(lost)
+        self.producers = self._producers(parts.model_path)
+        self.start = self._resume(parts.newest) if parts.newest else 0
+        metrics_file, failures_file = (self.folder / name for name in metrics.FILES)
+        self.rows = MetricsFile(metrics_file, start=self.start, owner=self.distributed.is_main)
+        self.failures = FailureLog(failures_file, self.distributed, start=self.start)
         self.generator.load(self.engine.weights(), self.engine.steps)
-        check_logps(
-            self.generator,
-            lambda batch: self.engine.forward(batch.to(self.engine.device)),
-            sampling=sampling(config, envs[0].chat),
-            ids=sorted(set(tokenizer.get_vocab().values()) - set(tokenizer.all_special_ids)),
-            length=probe_length(model.config),
-            dtype=config.model.dtype,
-        )
+        self._check_generator(parts.model_config)
+
+    @property
+    def given_up(self) -> Counter[str]:
+        """Number of training episodes given up after too many failures, per environment."""
+        return self.failures.given_up
 
     @property
     def required_streams(self) -> set[str]:
-        """Names of the streams that are filled: what the algorithm needs, and what is watched beside a learned score."""
+        """Names of the streams to compute.
+
+        The algorithm requires some. The metrics of learned scorers require others.
+        """
         return {*self.algorithm.required_streams, *rewards.watched(self.config.scorer)}
 
     def train(self, log: Log, evaluate: Evaluate) -> None:
         """Runs the remaining steps.
 
         Args:
-            log: sees each step's metrics and this process's groups.
-            evaluate: plays held-out tasks after a step (counted from 1).
+            log: called with each step's metrics and this process's groups.
+            evaluate: called after a step with its number (counted from 1); plays held-out
+                tasks.
 
         Raises:
-            ConfigError: no episode fits into the context, or no task is as difficult as the
-                curriculum asks.
-            FaultBudgetError: more episodes failed than ``env.failure_budget``.
+            ConfigError: no episode fits into the context, or no task has the difficulty that
+                the curriculum asks for.
+            FaultBudgetError: more than ``env.failure_budget`` episodes of an environment were
+                given up.
             TrainingError: a loss or gradient is not finite.
         """
         run, every = self.config.run, self.config.eval.every
@@ -114,29 +91,7 @@ class Trainer:
             for env in self.envs:
                 stack.enter_context(closing(env.open(self.distributed, self.generator)))
             for step in range(self.start, run.steps):
-                began = time.monotonic()
-                raw_groups = [env.source.next(step, env.horizon(step)) for env in self.envs]
-                played = [env.score(part) for env, part in zip(self.envs, raw_groups, strict=True)]
-                groups = [group for part in played for group in part]
-                self.generator.sleep()
-                failures = [
-                    self.note_failures(step + 1, env, env.source.failures) for env in self.envs
-                ]
-                self.check_failures(step)
-                collected = time.monotonic()
-                learned = self.update(step, groups)
-                self.generator.wake()
-                self.generator.load(self.engine.weights(), self.engine.steps)
-                means = self.summarise(step, played, failures, raw_groups=raw_groups)
-                self.observe(learned, means)
-                seconds = {"collect": collected - began, "update": time.monotonic() - collected}
-                row = {
-                    "step": step + 1,
-                    **learned,
-                    **means,
-                    "time": seconds,
-                    "memory": metrics.memory(),
-                }
+                row, groups = self.take_step(step)
                 self.rows.write(row)
                 log(row, groups)
                 if every and (step + 1) % every == 0 and step + 1 < run.steps:
@@ -144,8 +99,31 @@ class Trainer:
                 if (step + 1) % run.save_every == 0 or step + 1 == run.steps:
                     self.save(step + 1)
 
+    def take_step(self, step: int) -> tuple[dict[str, Any], list[Group]]:
+        """Collects episodes, learns from them and passes the new weights to the generator.
+
+        Returns:
+            The step's metrics, and this process's groups.
+        """
+        began = time.monotonic()
+        raw_groups = [env.source.next(step, env.horizon(step)) for env in self.envs]
+        played = [env.score(part) for env, part in zip(self.envs, raw_groups, strict=True)]
+        groups = [group for part in played for group in part]
+        self.generator.sleep()
+        failures = [self.note_failures(step + 1, env, env.source.failures) for env in self.envs]
+        self.check_failures(step)
+        collected = time.monotonic()
+        learned = self.update(step, groups)
+        self.generator.wake()
+        self.generator.load(self.engine.weights(), self.engine.steps)
+        means = self.summarise(step, played, failures, raw_groups=raw_groups)
+        self.observe(learned, means)
+        seconds = {"collect": collected - began, "update": time.monotonic() - collected}
+        row = {"step": step + 1, **learned, **means, "time": seconds, "memory": metrics.memory()}
+        return row, groups
+
     def update(self, step: int, groups: list[Group]) -> dict[str, float]:
-        """Learns from a step's groups; returns the update's metrics."""
+        """Updates the policy with a step's groups; returns the metrics of the update."""
         config = self.config.engine
         batch = streams.fill(
             pack(groups),
@@ -175,16 +153,18 @@ class Trainer:
         *,
         raw_groups: list[list[Group]],
     ) -> dict[str, Any]:
-        """Returns the step's episode metrics over all processes, and under "env" those of each of several environments.
+        """Returns the step's episode metrics over all processes.
+
+        With several environments, the key "env" holds the metrics of each environment.
 
         Args:
-            step: which.
-            played: each environment's groups, with the rewards that are learned from.
-            failures: of each environment.
-            raw_groups: the groups with the environments' own rewards.
+            step: number of the step, counted from 0.
+            played: groups of each environment, with the rewards used for training.
+            failures: failures of each environment, from all processes.
+            raw_groups: groups of each environment, with the environment's own rewards.
 
         Raises:
-            ConfigError: not one episode has room for an action.
+            ConfigError: no episode has room for an action in the model's context.
         """
         totals = [
             metrics.totals(
@@ -199,9 +179,10 @@ class Trainer:
         means = metrics.means(metrics.summed(totals))
         if not means["action_tokens"] and means.get("truncated_context") and not any(failures):
             raise ConfigError(
-                f"no episode of step {step + 1} fits: its first prompt and"
-                f" rollout.max_new_tokens={self.config.rollout.max_new_tokens} exceed"
-                f" model.max_context={self.config.model.max_context}"
+                f"no episode of step {step + 1} fits into the context: the first prompt plus"
+                f" rollout.max_new_tokens={self.config.rollout.max_new_tokens} exceeds"
+                f" model.max_context={self.config.model.max_context}; lower the former or raise"
+                " the latter"
             )
         horizons = [env.horizon(step) for env in self.envs]
         own = [
@@ -216,7 +197,7 @@ class Trainer:
     def observe(self, learned: dict[str, float], means: dict[str, Any]) -> None:
         """Passes each curriculum the metrics of its environment.
 
-        Steps without an episode are skipped.
+        An environment without episodes in this step is skipped.
         """
         for env in self.envs:
             own = means.get("env", {}).get(env.name, means)
@@ -226,23 +207,17 @@ class Trainer:
     def note_failures(
         self, step: int, env: TrainingEnv, failures: Sequence[Failure], *, evaluation: bool = False
     ) -> list[Failure]:
-        """Writes down the failures of an environment in a step, or in the evaluation after it; returns those of all processes."""
-        everywhere = [f for part in self.distributed.gather(list(failures)) for f in part]
-        self.failed.write(
-            *(
-                {"step": step, "env": env.name, "evaluation": evaluation, **asdict(f)}
-                for f in everywhere
-            )
-        )
-        if not evaluation:
-            self.given_up[env.name] += sum(f.given_up for f in everywhere)
-        return everywhere
+        """Logs the failures of an environment; returns those of all processes."""
+        return self.failures.add(step, env.name, failures, evaluation=evaluation)
 
     def check_failures(self, step: int) -> None:
-        """Stops a run in which an environment fails too often, with what failed where.
+        """Stops the run if an environment fails too often.
+
+        The error lists the most frequent failures and their tasks.
 
         Raises:
-            FaultBudgetError: more of its episodes were given up than its ``failure_budget``.
+            FaultBudgetError: more than ``failure_budget`` episodes of an environment were given
+                up.
         """
         over = [env for env in self.envs if self.given_up[env.name] > env.config.env.failure_budget]
         if not over:
@@ -251,18 +226,10 @@ class Trainer:
             self.save(step)
         self.distributed.barrier()
         name, budget = over[0].name, over[0].config.env.failure_budget
-        lost = (
-            r
-            for r in metrics.read(self.failed.path)
-            if r["given_up"] and not r["evaluation"] and r["env"] == name
-        )
-        often = Counter(
-            (row["task_id"] or f"seed {row['seed']}", row["error"]) for row in lost
-        ).most_common(3)
-        report = "; ".join(f"{count} × {where}: {error}" for (where, error), count in often)
         raise FaultBudgetError(
             f"{self.given_up[name]} episodes of {name} were given up by step {step + 1}, more than"
-            f" env.failure_budget={budget}. Most often: {report}. All are in {self.failed.path}."
+            f" env.failure_budget={budget}. Most often: {self.failures.most_frequent(name)}."
+            f" All are in {self.failures.path}."
             " Fix the environment or raise the budget, then run again"
         )
 
@@ -288,7 +255,7 @@ class Trainer:
             engine.close()
 
     def _resume(self, folder: Path) -> int:
-        """Restores a checkpoint; returns the steps done."""
+        """Restores a checkpoint; returns the number of completed steps."""
         state = checkpoint.restore(
             folder, self.engines, model=self.shape, zero_stage=self.config.engine.zero_stage
         )
@@ -296,8 +263,20 @@ class Trainer:
             env.curriculum.load_state_dict(state.curricula[env.name])
         return state.step
 
+    def _check_generator(self, model_config: Any) -> None:
+        """Compares the generator's log-probabilities with those of the training forward."""
+        tokenizer = self.tokenizer
+        check_logps(
+            self.generator,
+            lambda batch: self.engine.forward(batch.to(self.engine.device)),
+            sampling=sampling(self.config, self.envs[0].chat),
+            ids=sorted(set(tokenizer.get_vocab().values()) - set(tokenizer.all_special_ids)),
+            length=probe_length(model_config),
+            dtype=self.config.model.dtype,
+        )
+
     def _producers(self, model_path: str) -> dict[str, streams.Producer]:
-        """Returns the functions that compute the required streams, by name."""
+        """Returns the functions that compute streams, by the name of the stream."""
         device = self.engine.device
         values = self.critic.values if self.critic else self.engine.values
         producers: dict[str, streams.Producer] = {
@@ -315,7 +294,10 @@ class Trainer:
         return producers
 
     def _write_blamed(self, step: int, error: NotFiniteError, groups: list[Group]) -> str:
-        """Writes the episodes, of all processes, that a loss or gradient came from; returns what to tell the user."""
+        """Writes the episodes that caused a non-finite loss or gradient, from all processes.
+
+        Returns the error message for the user.
+        """
         episodes = [t for g in groups for t in g.trajectories]
         blamed = [
             t
@@ -326,7 +308,7 @@ class Trainer:
         if self.distributed.is_main:
             write_whole(file, json.dumps(blamed, indent=1) + "\n")
         return (
-            f"step {step + 1}: {error}. Its episodes are in {file}. A smaller engine.lr or"
-            " engine.max_grad_norm may help; running again goes on from"
+            f"step {step + 1}: {error}. {file} has the episodes that caused it. A smaller engine.lr"
+            " or engine.max_grad_norm may help. The same command continues from"
             f" {checkpoint.latest(self.folder) or 'the start'}"
         )

@@ -9,13 +9,12 @@ from agentgym_background import BackgroundGenerator
 from transformers import Qwen2Config, Qwen2ForCausalLM
 
 from agentgym_train import config as configuration
+from agentgym_train.assembly import assemble
 from agentgym_train.errors import ModelError
 from agentgym_train.generators.probe import ask
 from agentgym_train.models import scratch
 from agentgym_train.protocols import Sampling
 from agentgym_train.reporting import metrics
-from agentgym_train.rollout.environments import make_training_envs
-from agentgym_train.run import prepare
 from agentgym_train.run.folder import claim_folder
 from agentgym_train.testing import check_generator
 from agentgym_train.trainer import Trainer
@@ -110,18 +109,11 @@ def configured(home, generator):
     return configuration.load(home / f"{generator}.toml")
 
 
-def train(home, generator, training):
+def train(home, generator):
     """Plays a run; returns the metrics and the trained weights."""
     config = configured(home, generator)
-    model, folder = config.model.path, claim_folder(config)
-    tokenizer = prepare.load_tokenizer(model)
-    trainer = Trainer(
-        config,
-        folder,
-        model_path=model,
-        tokenizer=tokenizer,
-        envs=make_training_envs(config, [training], tokenizer),
-    )
+    folder = claim_folder(config)
+    trainer = Trainer(assemble(config, folder))
     trainer.train(lambda row, groups: None, lambda step: None)
     weights = {name: weight.clone() for name, weight in trainer.engine.weights()}
     trainer.engine.close()
@@ -141,9 +133,8 @@ def test_a_run_learns_what_it_would_with_the_embedded_generator(tmp_path):
         max_context=256,
         progress=lambda *_: None,
     )
-    training, _ = prepare.describe(made)
     (ours, ours_after), (theirs, theirs_after) = (
-        train(tmp_path, name, training) for name in ("background", "hf")
+        train(tmp_path, name) for name in ("background", "hf")
     )
     for one, other in zip(ours, theirs, strict=True):
         for key in metrics.MEASURED:

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 import tomli_w
+from once import filled_once
 from transformers import AutoTokenizer
 
 from agentgym_train import config as configuration
@@ -67,16 +68,19 @@ def configured(folder, **sections):
     return path
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    """A run that learns from the conversations."""
-    home = tmp_path_factory.mktemp("run")
+def learn(home):
+    """Runs the trainer, which learns from the conversations."""
     command = [sys.executable, "-m", "agentgym_train.cli", "run", str(configured(home))]
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, env=dict(os.environ)
     )
     assert done.returncode == 0, done.stderr
-    return home
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A run that learns from the conversations."""
+    return filled_once(tmp_path_factory, "messages", learn)
 
 
 def test_the_trainer_learns_from_it(run):

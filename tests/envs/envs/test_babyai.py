@@ -138,7 +138,7 @@ def test_what_is_carried_from_the_start_lies_nowhere(worlds):
     assert shown, "the place is in sight in some of them"
 
 
-def test_things_of_one_name_are_numbered_from_the_nearest_and_of_the_equally_near_from_the_farthest_ahead():
+def test_equal_names_are_numbered_from_the_nearest_and_then_from_the_farthest_ahead():
     seen = View(
         room(
             (2, 3, Ball("red")),
@@ -646,7 +646,7 @@ def test_listed_seeds_build_different_worlds(name):
 
 
 def test_levels_left_out_of_the_door_order_are_those_that_upstream_cannot_end():
-    """minigrid judges the toggle that ends the first part by the second part as well, and fails it."""
+    """minigrid also judges the toggle that ends the first part by the second, and fails it."""
     for seed in (0, 1, 2, 3, 6):
         sequence = (
             ", then " in (mission := upstream("OpenDoorsOrderN4Debug", seed).mission)

@@ -1,4 +1,4 @@
-"""Connect Four: the solver beside plain minimax on a list of strings, tasks that are won, and the rules."""
+"""Connect Four: the solver against plain minimax on lists of strings, the tasks, the rules."""
 
 import functools
 import json
@@ -32,7 +32,10 @@ def has_line(columns, rows, connect, mark):
 
 
 def minimax(width, height, connect):
-    """Returns a function from columns and who moves to who wins with how many stones left, by trying everything."""
+    """Returns an exhaustive solver.
+
+    It maps columns and the player to move to the winner and the number of stones left.
+    """
 
     @functools.cache
     def value(columns, mark):

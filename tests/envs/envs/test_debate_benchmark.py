@@ -1,4 +1,7 @@
-"""`benchmarks/debate.py` with a model that is honest and can read, and nothing more: what each method makes of it is known."""
+"""``benchmarks/debate.py`` with an honest model that can only read.
+
+The result of each method is known.
+"""
 
 import importlib.util
 import re
@@ -23,7 +26,10 @@ def debate(monkeypatch):
 
 
 def reader(messages):
-    """Computes; tells all it knows; answers where it has read in which country the city is, and what that country's capital is."""
+    """An honest model that computes and repeats all it has read.
+
+    It answers after reading the city's country and that country's capital.
+    """
     seen = "\n".join(m["content"] for m in messages if m["role"] == "user")
     if sums := re.search(r"What is ([\d ×+−]+)\?", seen):
         return f"answer: {eval(sums[1].replace('×', '*').replace('−', '-'))}"

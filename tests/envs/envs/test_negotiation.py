@@ -45,7 +45,7 @@ def played(task_id, first, second):
 
 
 def by_hand(scenario):
-    """What all divisions are worth to both, counted otherwise: a grid of what the first side keeps."""
+    """Returns the values of all divisions for both, from a grid of the first side's items."""
     kept = np.stack(
         np.meshgrid(*(np.arange(n + 1) for n in scenario.counts), indexing="ij"), -1
     ).reshape(-1, 6)
@@ -133,7 +133,10 @@ GREED, WAIT = "propose: {}", "reject"
 
 
 def waste(env, turns):
-    """Takes turns that bring nothing: the first move of the second side has an offer to reject, that of the first has none."""
+    """Takes turns that bring nothing.
+
+    Only the second side has an offer to reject in its first move.
+    """
     game = env.unwrapped.game
     for turn in turns:
         if not env.unwrapped.match.over:

@@ -42,9 +42,8 @@ GOLD = ("find-plant-0", "use-thermometer-0", "power-component-1", "power-compone
 WALK = ["open door to kitchen", "go to kitchen", "pick up thermometer"]
 
 
-@pytest.fixture(scope="module")
-def upstream():
-    """Episodes of the upstream package, played in one separate process."""
+def play_upstream(home):
+    """Plays episodes of the upstream package in one separate process."""
     script = Path(__file__).parents[2] / "support" / "upstream_scienceworld.py"
     played = [
         {"task": task, "variation": int(n)}
@@ -59,7 +58,14 @@ def upstream():
         check=True,
         timeout=280,
     )
-    return dict(zip(("table", *GOLD, "walk"), json.loads(done.stdout), strict=True))
+    (home / "episodes.json").write_text(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def upstream(once):
+    """Returns the upstream package's table and episodes."""
+    played = once("scienceworld", play_upstream) / "episodes.json"
+    return dict(zip(("table", *GOLD, "walk"), json.loads(played.read_text()), strict=True))
 
 
 @pytest.fixture
@@ -124,9 +130,7 @@ def test_the_gold_path_shows_what_upstream_shows_byte_by_byte(env, upstream, tas
     assert total == pytest.approx(1.0)
 
 
-def test_look_and_inventory_are_upstreams_and_the_actions_are_what_its_parser_knows_of_those_it_lists(
-    env, upstream
-):
+def test_look_and_inventory_are_upstreams_and_its_parser_knows_the_listed_actions(env, upstream):
     env.reset(options={"task_id": "boil-2"})
     for step in upstream["walk"]["steps"]:
         env.step(step["action"])

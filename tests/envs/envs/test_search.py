@@ -783,7 +783,7 @@ def test_the_first_closed_tag_is_that_of_search_r1s_expression(response):
     "response", ["<answer>" * 32_000, "<answer></search>" * 20_000, "<search><answer>" * 20_000]
 )
 def test_a_response_of_open_tags_is_read_in_linear_time(response, files):
-    """A regular expression with a backward reference took quadratic time: half a minute for each."""
+    """A regular expression with a back-reference took quadratic time: half a minute each."""
     env = gymnasium.make("agentgym/Search-v1", **files)
     env.reset(seed=1)
     before = time.process_time()

@@ -1,4 +1,4 @@
-"""Games of the challenges: different layouts, goals without the solution, quests that fit the map."""
+"""Games of the challenges: layouts differ, goals hide the solution, quests fit the map."""
 
 from collections import defaultdict
 from functools import cache
@@ -30,7 +30,7 @@ def uncompiled(monkeypatch):
 
 
 def rooms(game):
-    """Returns the exits from the player's room on, the exits of the rooms behind, and the coin's room."""
+    """Returns the exits of the player's room, those of the rooms behind, and the coin's room."""
     facts = {(fact.name.removesuffix("_of"), *fact.names) for fact in game.world.facts}
     behind = defaultdict(dict)
     for way, room, other in (fact for fact in facts if fact[0] in WAYS):

@@ -1,4 +1,4 @@
-"""Twenty Questions: answers beside the facts' own rows, checked answers, and games that the oracle always wins."""
+"""Twenty Questions: answers match the facts, and the oracle always wins."""
 
 import random
 import re
@@ -278,7 +278,7 @@ def test_only_the_answerer_is_told_the_thing():
 
 @pytest.mark.parametrize("name", ["asker_0", "answerer_0"])
 def test_policies_that_ignore_the_task_lose_from_either_seat(name):
-    """Three guesses at random find 1 to 3 % of the things; constant and random answers are soon false."""
+    """Three random guesses find 1 to 3 % of the things; constant and random answers fail soon."""
     env = gymnasium.make(ID, seats=name, split="test")
     said = {"answerer_0": [["yes"], ["no"], ["yes", "no"]]}
 

@@ -13,7 +13,10 @@ SUMS = [((True, True), 1.0), ((False, True), 1.5), ((True, False), -0.5), ((Fals
 
 
 def solve(env, first, second, *, turns):
-    """Plays both attempts at a task, each solved or wasted; returns observations, rewards and the last info."""
+    """Plays both attempts at a task, each solved or wasted.
+
+    Returns observations, rewards and the last info.
+    """
     observation, info = env.reset(seed=4)
     seen, rewards = [observation], []
     for wanted in (first, second):

@@ -273,7 +273,7 @@ def test_an_agent_of_ones_own_with_and_without_a_start_and_an_end(tmp_path):
 
 
 def questions(messages):
-    """Plays either seat of Twenty Questions: it asks, and answers, without wanting to find anything."""
+    """Plays either seat of Twenty Questions with constant questions and answers."""
     return "no" if "You are answerer_0" in messages[1]["content"] else "ask name begins with Zi"
 
 
@@ -368,7 +368,10 @@ def pictures(message):
 
 @pytest.mark.parametrize("agent", ["chat", "react", "correct", "plan", "function"])
 def test_the_latest_picture_is_sent_with_the_conversation(agent):
-    """Over a real socket: the last message of each request has the picture of its turn, and no other message has one."""
+    """Only the last message of each request has a picture, that of its turn.
+
+    The requests go over a real socket.
+    """
 
     async def conversation(url):
         async with Client(Endpoint(model="stub", base_url=url)) as client:

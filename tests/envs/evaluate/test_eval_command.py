@@ -103,7 +103,10 @@ def test_run_again_it_plays_only_what_is_missing(tmp_path):
 
 
 def test_kill_9_at_any_moment_loses_at_most_the_episodes_in_flight(tmp_path):
-    """Killed three times after different numbers of lines; at the end each episode is there once and little was played in vain."""
+    """The run is killed three times after different numbers of lines.
+
+    At the end each episode is recorded once, and few were played twice.
+    """
     concurrency, episodes = 8, 24
     command = [
         sys.executable,
@@ -283,7 +286,10 @@ def test_results_of_another_target_or_split_are_not_mixed():
 
 
 def test_the_table_is_of_what_was_asked_for():
-    """Five tasks, then three others at even distances: the folder holds more than the second table shows."""
+    """Plays five tasks, then three other evenly spaced ones.
+
+    The folder holds more episodes than the second table shows.
+    """
     call("eval", MAZE, "--agent", "random", "--episodes", 5, "--out", "out")
     output = call("eval", MAZE, "--agent", "random", "--episodes", 3, "--out", "out").output
     assert "3 of 3 episodes" in output
@@ -434,7 +440,7 @@ def test_a_folder_of_faults_alone_is_shown_with_the_commonest_errors():
         "neither markup nor an emoji"
     )
     folder("nothing")
-    refused("nothing holds no episode yet", "report", "nothing")
+    refused("nothing has no episodes yet", "report", "nothing")
 
 
 @pytest.mark.parametrize("name", ["run[bold]", "[red]", "x:boom:y"])

@@ -96,7 +96,10 @@ def test_means_are_over_tasks_and_not_over_episodes():
 
 
 def test_the_tasks_of_an_interrupted_run_have_different_numbers_of_attempts():
-    """Tasks a and b have two attempts, of which one succeeds; c to f have one, and fail with a score above 0."""
+    """Tasks a and b have two attempts, one of which succeeds.
+
+    Tasks c to f have one attempt, which fails with a score above 0.
+    """
     rows = [row(task, n == 0, attempt=n) for task in "ab" for n in range(2)] + [
         row(task, False, 0.5) for task in "cdef"
     ]
@@ -287,7 +290,10 @@ def test_runs_without_a_common_task_are_told():
 
 
 def test_the_legend_says_what_each_column_is_a_mean_of():
-    """Task a has two attempts with three turns each, task b one with a single turn that is not understood."""
+    """Task a has two attempts with three turns each.
+
+    Task b has one attempt with a single invalid turn.
+    """
     rows = [row("a", attempt=n, turns=(False,) * 3) for n in range(2)] + [
         row("b", False, turns=(True,), end="truncated")
     ]

@@ -88,7 +88,7 @@ def test_results_of_other_settings_are_not_mixed(tmp_path, change, message):
 
 
 def test_settings_without_a_line_claim_nothing(tmp_path):
-    """A slip that was refused after the folder was made does not stand in the way of the corrected command."""
+    """A command that failed after making the folder does not block the corrected command."""
     Record(tmp_path, SAMPLE).close()
     Record(tmp_path, replace(SAMPLE, model="large")).close()
     assert json.loads((tmp_path / SETTINGS).read_text())["model"] == "large"

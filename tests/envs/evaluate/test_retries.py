@@ -1,4 +1,7 @@
-"""When an episode is played again, given up, or ends the run: the runner over episodes whose outcomes a test lists."""
+"""The runner's retries, over episodes whose outcomes a test lists.
+
+An episode is retried, given up, or ends the run.
+"""
 
 import asyncio
 from collections import Counter

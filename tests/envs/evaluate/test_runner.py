@@ -192,7 +192,10 @@ def test_a_context_that_is_spent_ends_the_episode_and_it_counts(tmp_path):
 def test_a_budget_begins_no_more_episodes_and_counts_what_earlier_runs_used(
     tmp_path, budget, calls
 ):
-    """110 tokens and a cost of 0.25 a call, three calls an episode: those under way end, and nothing is paid for in vain."""
+    """Running episodes finish after the budget is spent, so no call is wasted.
+
+    Each call has 110 tokens and costs 0.25; an episode has three calls.
+    """
     model, items = Model(), mazes(20)
     runner = evaluate(tmp_path, items, client=model, budget=budget, concurrency=1)
     assert len(model.asked) == calls

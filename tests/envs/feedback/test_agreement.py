@@ -7,7 +7,7 @@ from agentgym_envs.feedback.agreement import agreement
 
 
 def judged(**choices):
-    """Comparisons of as many tasks as each annotator has choices; a space is a task that one left out."""
+    """Returns comparisons, one task per choice; a space is a task without a judgement."""
     words = {"a": "a", "b": "b", "t": "tie", "n": "neither"}
     rows = [
         (f"t-{i}", words[c], who)
@@ -19,7 +19,10 @@ def judged(**choices):
 
 
 def test_cohens_kappa_is_the_hand_worked_one():
-    """Fifty pairs: 20 both a, 5 kim a and lee b, 10 kim b and lee a, 15 both b; 0.7 agree, by chance 0.5 · 0.6 + 0.5 · 0.4."""
+    """Fifty pairs: 20 both a, 5 kim a and lee b, 10 kim b and lee a, 15 both b.
+
+    The share of agreement is 0.7; by chance it is 0.5 · 0.6 + 0.5 · 0.4.
+    """
     found = agreement(judged(kim="a" * 25 + "b" * 25, lee="a" * 20 + "b" * 5 + "a" * 10 + "b" * 15))
     assert (found.annotators, found.pairs) == (("kim", "lee"), 50)
     assert found.raw == pytest.approx(0.7)
@@ -28,7 +31,10 @@ def test_cohens_kappa_is_the_hand_worked_one():
 
 
 def test_cohens_kappa_keeps_to_each_ones_own_shares():
-    """Kim always says a: chance is lee's share of a, 3 of 4, so that kappa is 0; with common shares it would be negative."""
+    """Kim always chooses a, so the chance is lee's share of a, 3 of 4, and kappa is 0.
+
+    With common shares it would be negative.
+    """
     found = agreement(judged(kim="aaaa", lee="aaat"))
     assert (found.raw, found.kappa) == (pytest.approx(0.75), pytest.approx(0))
 
@@ -51,7 +57,10 @@ def test_pairs_that_one_alone_has_judged_do_not_count():
 
 
 def test_of_three_not_all_need_to_have_judged():
-    """Pairs aaa, ab and nn: 1, 0 and 1, mean 2/3; shares of a, b, neither: 4, 1, 2 of 7; squares: 21/49 = 3/7."""
+    """Pairs aaa, ab and nn have agreement 1, 0 and 1, mean 2/3.
+
+    The shares of a, b and neither are 4, 1 and 2 of 7; the squares add up to 21/49 = 3/7.
+    """
     found = agreement(judged(kim="aa ", lee="abn", max="a n"))
     assert (found.pairs, found.raw) == (3, pytest.approx(2 / 3))
     assert found.kappa == pytest.approx((2 / 3 - 3 / 7) / (1 - 3 / 7))

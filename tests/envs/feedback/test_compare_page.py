@@ -392,7 +392,7 @@ def test_a_judgement_that_cannot_be_saved_is_said_and_comes_again(tmp_path, monk
 def test_a_port_that_is_taken_is_said():
     with (
         served(runs()) as server,
-        pytest.raises(ArgumentError, match=f"port {server.server_port} cannot be had"),
+        pytest.raises(ArgumentError, match=f"port {server.server_port} is not available"),
     ):
         Server(None, port=server.server_port)
 

@@ -49,8 +49,9 @@ def learned(model, tmp_path):
             split="train",
         )
         settings = config(
-            output_dir=str(tmp_path / "out"), max_steps=2, per_device_train_batch_size=2, learning_rate=1e-3, max_length=8192,
-            use_cpu=True, bf16=False, report_to=[], save_strategy="no", logging_steps=1, disable_tqdm=True, **options,
+            output_dir=str(tmp_path / "out"), max_steps=2, per_device_train_batch_size=2,
+            learning_rate=1e-3, max_length=8192, use_cpu=True, bf16=False, report_to=[],
+            save_strategy="no", logging_steps=1, disable_tqdm=True, **options,
         )  # fmt: skip
         made = trainer(
             model=loaded,

@@ -1,4 +1,7 @@
-"""OpenAI's own client against the same server: that it is a server of the protocol, and that both repeat the same requests."""
+"""OpenAI's client against the same test server.
+
+The server follows the protocol, and both clients retry the same requests.
+"""
 
 import asyncio
 

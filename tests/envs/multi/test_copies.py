@@ -1,4 +1,7 @@
-"""Games and their environments can be pickled and copied in the middle of an episode: the copy goes on as the original does."""
+"""Games and their environments can be pickled and copied during an episode.
+
+The copy continues like the original.
+"""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""Games of several seats, by two that are somebody else's: in turns (nim.py), and at once (sums.py)."""
+"""Games of several seats, with two third-party games: nim.py (in turns), sums.py (at once)."""
 
 import asyncio
 import json

@@ -35,7 +35,7 @@ class Caller:
         self.pool, self.interrupt, self.results = pool, interrupt, []
 
     def ask(self, name, *arguments):
-        """Makes a request once, whether the interrupt comes before or after the pool has taken it."""
+        """Makes a request once, even if the interrupt comes before the pool has accepted it."""
         before = self.pool.outstanding
         try:
             with self.interrupt:

@@ -476,7 +476,7 @@ def table(page, place):
 
 
 def played(scenario, family, task_id, *successes):
-    """A task with an attempt for each result, of two turns each, the first of which is not understood."""
+    """Returns a task with one attempt per result; the first of two turns is invalid."""
     named = {"suite": "small", "scenario": scenario, "family": family, "env_id": f"{scenario}-v0"}
     turns = [turn(1, invalid=True), turn(2)]
     return [

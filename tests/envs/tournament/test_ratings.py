@@ -1,4 +1,4 @@
-"""Ratings beside closed forms, hand-worked strengths and the equations of the maximum of the likelihood."""
+"""Ratings against closed forms, hand-worked strengths and the likelihood equations."""
 
 import math
 
@@ -25,14 +25,14 @@ def test_two_players_have_the_odds_of_their_games(won, lost):
 
 
 def test_strengths_by_hand():
-    """Strengths 1, 2 and 4: in 30 games 10 to 20, 10 to 20 and 6 to 24, which is just what they expect."""
+    """Strengths 1, 2 and 4 expect 10 to 20, 10 to 20 and 6 to 24 in 30 games."""
     theta = bradley_terry(np.array([[0, 10, 6], [20, 0, 10], [24, 20, 0]], dtype=float))
     assert np.exp(theta - theta[0]) == pytest.approx([1, 2, 4], abs=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_each_wins_as_much_as_expected_which_is_the_maximum(seed):
-    """The derivative of the likelihood by each strength is its wins less the wins that are expected of it."""
+    """The derivative of the log likelihood by each strength is its wins minus expected wins."""
     won = random_wins(6, seed)
     theta = bradley_terry(won)
     chance = 1 / (1 + np.exp(theta[None, :] - theta[:, None]))
@@ -76,7 +76,10 @@ def test_there_is_no_interval_where_resampling_learns_nothing(tasks):
 
 
 def test_there_is_no_interval_for_who_wins_or_loses_all_though_the_others_vary():
-    """Player 0 beats everybody, 3 loses to everybody, 1 and 2 share: the two in the middle alone have intervals."""
+    """Player 0 beats all others, 3 loses to all others, 1 and 2 share their games.
+
+    Only 1 and 2 have intervals.
+    """
     wins_TPP = np.triu(np.ones((6, 4, 4)), 1)
     wins_TPP[::2, 1, 2], wins_TPP[::2, 2, 1] = 0, 1
     found = ratings(wins_TPP)

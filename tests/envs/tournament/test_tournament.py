@@ -70,7 +70,10 @@ def test_every_pair_plays_every_task_on_both_seats():
 
 
 def test_nim_by_hand():
-    """No pile is a multiple of four, so who begins and knows wins; against one that knows too, the second loses all."""
+    """The optimal first player wins, because no pile is a multiple of four.
+
+    Against an optimal first player, the second player loses all games.
+    """
     output = call(NIM, "random", "oracle", "--out", "out")
     tasks = len(rows()) // 2
     assert line(output, "oracle")[2] == f"{tasks}–0–0"
@@ -248,7 +251,7 @@ def test_who_forfeits_has_lost(server):
 
 
 def test_a_conversation_that_is_full_is_a_forfeit_and_no_fault(monkeypatch):
-    """The model takes one stone at a time, so that its 50 words are full long before 17 stones are gone."""
+    """The model takes one stone at a time; its 50 words are full long before 17 stones are gone."""
     with StubModel(policy(lambda messages: "1"), context=50) as stub:
         monkeypatch.setenv("OPENAI_BASE_URL", stub.url)
         output = call(
@@ -282,7 +285,7 @@ def test_a_conversation_that_is_full_is_a_forfeit_and_no_fault(monkeypatch):
             "the seats of agentgym/Debate-v1 share one score",
         ),
         (("agentgym/TwentyQuestions-v1", "random", "oracle"), "share one score"),
-        ((NEGOTIATION, "random"), "among two players or more, each named once, not random"),
+        ((NEGOTIATION, "random"), "at least two players, each named once, not random"),
         ((NEGOTIATION, "random", "fair", "random"), "each named once, not random, fair, random"),
         ((NEGOTIATION, "random", "fare"), "unknown player 'fare'. Did you mean 'fair'?"),
         (("agentgym/Maze-v1", "random", "oracle"), "unknown game 'agentgym/Maze-v1'"),

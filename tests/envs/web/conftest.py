@@ -15,7 +15,10 @@ def pytest_itemcollected(item):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item, nextitem):
-    """Ends the browsers after the last test of this folder: a test elsewhere may need a thread without Playwright's loop."""
+    """Ends the browsers after the last test of this folder.
+
+    A test elsewhere can need a thread without Playwright's event loop.
+    """
     yield
     if nextitem is None or nextitem.path.parent != Path(__file__).parent:
         end()
@@ -32,7 +35,10 @@ def end():
 
 @pytest.fixture(autouse=True)
 def browsers(monkeypatch):
-    """Browsers stay when their last environment closes, since a start takes longer than most tests; returns how to end them."""
+    """Keeps browsers running when their last environment closes; returns a function that ends them.
+
+    A start takes longer than most tests.
+    """
 
     def keep(setting):
         chromium = type(process).take(process, setting)
@@ -47,7 +53,7 @@ def browsers(monkeypatch):
 
 @pytest.fixture
 def alone(browsers, monkeypatch):
-    """No browser runs before the test, and none stays for the next one."""
+    """Runs a test without browsers of other tests, and ends its browsers afterwards."""
     browsers()
     monkeypatch.setattr(process, "take", type(process).take.__get__(process))
 

@@ -235,7 +235,7 @@ def query():
 
 @pytest.fixture(scope="module")
 def instances():
-    """Two instances of each template that asks for something: all have different answers somewhere among theirs."""
+    """Two instances of each template with an answer; all have different answers somewhere."""
     found = collections.defaultdict(list)
     for task in ASKING:
         if task["kind"] != "unachievable":
@@ -302,7 +302,8 @@ BOUNDED = [
     ("number", "6", ["under 6", "more than 6", "6+", "not six", "6 is wrong"]),
     ("number", "36", ["6", "thirty", "thirty-six hundred"]),
     ("money", "22", ["€22", "22 cents", "$22k", "$22 million", "-$22", "22 pounds"]),
-    ("date", "2023-04-19", ["not Apr 19, 2023", "before Apr 19, 2023", "about Apr 19, 2023", "Apr 19, 2023 is wrong"]),
+    ("date", "2023-04-19", ["not Apr 19, 2023", "before Apr 19, 2023"]),
+    ("date", "2023-04-19", ["about Apr 19, 2023", "Apr 19, 2023 is wrong"]),
     ("time", "18:00", ["not 18:00", "before 18:00", "about 18:00"]),
     ("month", "2025-08", ["not August 2025", "before August 2025"]),
     ("duration", "59", ["not 59 min", "59 seconds", "59 km", "59 days", "over 59 min"]),

@@ -1,4 +1,4 @@
-"""The browser runtime, on pages that the tests write: what an agent sees and does, and what a page cannot do."""
+"""The browser runtime, on the tests' pages: observations, actions, and the limits of a page."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from pages import ORIGIN, Outside, PagesEnv, click
 from agentgym_envs.envs.web import chromium
 from agentgym_envs.envs.web.look import elements, find
 from agentgym_envs.envs.web.proxy import Reply
-from agentgym_envs.envs.web.tab import PATIENCE
+from agentgym_envs.envs.web.tab import REQUEST_WAIT
 from agentgym_envs.errors import ArgumentError, MissingBrowser
 
 pytestmark = pytest.mark.timeout(180)
@@ -111,7 +111,7 @@ def test_tabs_dialogs_history_and_scrolling(make):
 
 
 def test_the_page_that_judges_see_is_where_the_agent_is(make):
-    """Actions take another way to the browser than Playwright, which must have heard of them when it is asked."""
+    """Actions bypass Playwright, which must know of them when it is asked."""
     env = make({"/": "<a href=/two>on</a>", "/two": "<title>Two</title>"})
     for _ in range(2):
         env.reset(seed=1)
@@ -130,7 +130,7 @@ def test_a_page_that_is_judged_gets_no_consent(make):
 
 
 def test_going_back_ends_at_the_first_page(make):
-    """A tab begins blank, and blank is a page to go back to."""
+    """A tab begins blank, and the blank page is part of its history."""
     env = make({"/": "<title>One</title>", "/two": "<title>Two</title>"})
     env.reset(seed=1)
     text, *_, info = env.step("go_back")
@@ -178,7 +178,8 @@ def test_a_click_meets_what_has_scrolled_into_view_and_what_is_not_covered(make)
         "<button onclick=document.title='deep'>Deep</button></div>"
         "<div style='position:relative'><button style='width:200px'"
         " onclick=document.title='wide'>Wide</button>"
-        "<div style='position:absolute;left:60px;top:0;width:90px;height:30px;background:red'></div></div>"
+        "<div style='position:absolute;left:60px;top:0;width:90px;height:30px;background:red'>"
+        "</div></div>"
     )
     env.reset(seed=1)
     click(env, "Deep")
@@ -314,7 +315,7 @@ def program(folder, script):
 
 
 def running():
-    """This process's children that live."""
+    """Returns the running children of this process."""
     return [p.pid for p in psutil.Process().children() if p.status() != psutil.STATUS_ZOMBIE]
 
 
@@ -383,7 +384,10 @@ def test_screenshots_are_kept(make, tmp_path):
 
 
 def test_a_pages_own_timers_run_out_within_an_action_whatever_the_machine_does(make, monkeypatch):
-    """A page's second is no time here: what shows after one is always seen, and what shows after three never."""
+    """Results at one second of the page's clock are always seen, results at three seconds never.
+
+    No real second passes.
+    """
     monkeypatch.setattr(PagesEnv, "clock", datetime(2030, 1, 2, tzinfo=UTC))
     monkeypatch.setattr(PagesEnv, "tick", 2000)
     env = make(
@@ -438,13 +442,13 @@ def test_requests_that_stay_open_do_not_hold_up_an_action(make, outside):
         start = time.monotonic()
         click(env, "listen") if not times else env.step("scroll [down]")
         times.append(time.monotonic() - start)
-    assert times[0] < PATIENCE + 2
-    assert max(times[1:]) < PATIENCE / 2
+    assert times[0] < REQUEST_WAIT + 2
+    assert max(times[1:]) < REQUEST_WAIT / 2
 
 
 @pytest.mark.parametrize("paced", [True, False])
 def test_frames_are_limited_where_pages_load(make, monkeypatch, paced):
-    """Without a limit a page that loads or moves fills a core with frames that nobody sees."""
+    """Without a limit, a page that loads or moves fills a core with frames that are never seen."""
     monkeypatch.setattr(PagesEnv, "paced", paced)
     env = make("<p>hello")
     env.reset(seed=1)

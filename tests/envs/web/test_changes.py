@@ -1,4 +1,7 @@
-"""What an episode changed: the plans change what their tasks want, and any other difference is found. No browser is needed."""
+"""Side effects: plans change only their tasks' data, and every other difference is found.
+
+No browser is needed.
+"""
 
 import collections
 import itertools
@@ -22,7 +25,7 @@ TASKS = load()
 FIRST = {t["intent_template_id"]: t for t in reversed(TASKS)}.values()
 CHANGING = [t for t in FIRST if t["kind"] == "change"]
 
-# What an agent might do besides, on the pages of each site; the names stand in no task.
+# Additional changes that an agent can make, on the pages of each site; no task contains the names.
 EXTRA = {
     "shop": [
         goto(ORIGINS["shop"]),
@@ -54,7 +57,7 @@ EXTRA = {
         click("Save place", "button"),
     ],
 }
-# A worse one of the same kind as many tasks: all rows of a table.
+# A worse side effect of the same kind as many tasks: all rows of a table.
 EVERY = {
     "shop": "UPDATE orders SET status = 'Cancelled' WHERE status <> 'Cancelled'",
     "forum": "UPDATE posts SET removed = 1 WHERE removed = 0",
@@ -71,7 +74,7 @@ def host():
 
 
 def played(host, task):
-    """Plays a task's plan; returns the judgement of the environment with what the agent answered."""
+    """Plays a task's plan; returns the environment's judgement and the agent's answer."""
     host.restore()
     browser = PlainBrowser(host)
     return browser, browser.play(task["start_url"], task["oracle"])
@@ -90,16 +93,22 @@ def judged(host, task, browser, said):
 
 @pytest.mark.parametrize("first", [True, pytest.param(False, marks=pytest.mark.full)])
 def test_every_plan_solves_its_task_without_a_side_effect(host, first):
-    """Of the first instance of every template by default."""
+    """By default, the first instance of every template."""
     for task in FIRST if first else TASKS:
         outcome = judged(host, task, *played(host, task))
         assert outcome.extra == {"side_effects": []}, task["name"]
         assert outcome.success, task["name"]
 
 
-@pytest.mark.parametrize("task", [pytest.param(t, id=t["name"]) for t in CHANGING])
+@pytest.mark.parametrize(
+    "task",
+    [
+        pytest.param(t, id=t["name"], marks=[pytest.mark.full] * (number % 3 > 0))
+        for number, t in enumerate(CHANGING)
+    ],
+)
 def test_a_side_effect_is_noticed(host, task):
-    """A form of a site that the task does not name, and all rows of a table that it does."""
+    """A form of a site that the task does not name, and all rows of a table that it names."""
     browser, said = played(host, task)
     site = list(EXTRA)[task["task_id"] % len(EXTRA)]
     for step in EXTRA[site]:

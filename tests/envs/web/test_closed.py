@@ -1,4 +1,4 @@
-"""No page leaves its episode: what is tried in `ways_out` arrives where it may, and nowhere else."""
+"""No page leaves its episode: attempts of `ways_out` arrive only where they are allowed."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.timeout(300)
 
 
 class Outside:
-    """A port for connections and one for datagrams; keeps what came first over each."""
+    """A port for connections and one for datagrams; keeps the first message of each."""
 
     def __init__(self):
         self.heard, self.datagrams = [], []
@@ -63,7 +63,7 @@ def outside():
 
 @pytest.fixture
 def programs(tmp_path, monkeypatch):
-    """Programs of a desktop, first on the path; returns the file in which they write down how they were called."""
+    """Programs of a desktop, first in the search path; returns the file with their calls."""
     called = tmp_path / "called"
     for name in (
         "xdg-open",
@@ -81,7 +81,7 @@ def programs(tmp_path, monkeypatch):
 
 
 def tried(make, outside, browser, tmp_path, reachable=()):
-    """Opens a page for each way, in a secure context, where a browser offers most."""
+    """Opens a page for each way, in a secure context, where a browser offers the most functions."""
     secret = tmp_path / "secret.html"
     secret.write_text(
         "<h1>a secret of the host</h1><script>location = 'http://secret.test/'</script>"
@@ -130,7 +130,7 @@ def test_no_way_leads_out(alone, make, outside, programs, tmp_path, browser):
 
 @pytest.mark.full
 def test_the_ways_are_ways(alone, make, outside, programs, tmp_path):
-    """Where the server outside may be reached, nearly all of them reach it."""
+    """If pages can reach the outside server, nearly all ways reach it."""
     tried(make, outside, None, tmp_path, reachable=(f"http://{outside.host}",))
     arrived = {
         word.split(b" ")[1].decode("latin-1").strip("/").partition("?")[0]

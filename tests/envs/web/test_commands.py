@@ -1,4 +1,4 @@
-"""``agentgym install`` and ``agentgym sites``, as a person types them."""
+"""The commands ``agentgym install`` and ``agentgym sites``."""
 
 import signal
 import subprocess
@@ -51,7 +51,7 @@ def test_sites_are_served_until_they_are_interrupted():
         text=True,
         preexec_fn=lambda: signal.signal(
             signal.SIGINT, signal.SIG_DFL
-        ),  # a job in the background would ignore it
+        ),  # a background job would ignore it
     )
     rows = []
     for line in served.stdout:

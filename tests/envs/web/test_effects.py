@@ -1,6 +1,7 @@
-"""Effects that no page shows: the next observation says them."""
+"""Effects that no page shows: the next observation reports them."""
 
 import os
+import socket
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ def notes(text):
     return [
         line
         for line in text.splitlines()
-        if line.startswith(("BLOCKED", "DOWNLOAD", "DIALOG", "ERROR"))
+        if line.startswith(("BLOCKED", "DOWNLOAD", "DIALOG", "ERROR", "FAILED"))
     ]
 
 
@@ -40,7 +41,7 @@ EXTERNAL = {
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory):
-    """A folder with programs of a desktop that write down how they were called."""
+    """A folder with programs of a desktop that log their calls."""
     folder = tmp_path_factory.mktemp("programs")
     for name in (
         "xdg-open",
@@ -106,7 +107,7 @@ def test_a_blocked_link_says_so(make, outside):
 
 
 def test_the_count_is_of_different_addresses(make, outside):
-    """A browser repeats and opens connections as it likes."""
+    """A browser repeats and opens connections at will."""
     ask = (
         f"for (let i = 0; i < 5; i++) {{ fetch('{outside}/one').catch(() => 0);"
         " fetch('https://safe.test/').catch(() => 0) }"
@@ -195,3 +196,24 @@ def test_a_link_that_the_browser_refuses_has_a_line(make, url):
     text, *_, info = click(env, "go")
     assert notes(text) == [f"BLOCKED: {url} cannot be opened by a page"]
     assert (info["blocked"], env.session.tab.title) == ({url.partition(":")[0] + ":": 1}, "home")
+
+
+def test_a_document_that_does_not_open_has_a_line(make):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        dead = f"http://127.0.0.1:{server.getsockname()[1]}"
+    unsafe = f"{ORIGIN}:6000/x"
+    links = {"unsafe": unsafe, "dead": f"{dead}/y", "empty": "/empty"}
+    pages = {"/": "".join(f"<a href={url}>{name}</a> " for name, url in links.items())}
+    env = make({**pages, "/empty": Reply(204, {}, b"")}, outside=[dead])
+    reasons = {
+        unsafe: "net::ERR_UNSAFE_PORT",
+        f"{dead}/y": f"the server at {dead[7:]} does not answer (Connection refused)",
+    }
+    for name in ("unsafe", "dead"):
+        env.reset(seed=1)
+        url = links[name]
+        assert notes(click(env, name)[0]) == [f"FAILED: {url} did not open: {reasons[url]}"]
+        expected = f"ERROR: {url} cannot be opened: {reasons[url]}"
+        assert notes(env.step(f"goto [{url}]")[0]) == [expected]
+    env.reset(seed=1)
+    assert notes(click(env, "empty")[0]) == []

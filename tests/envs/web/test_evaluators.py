@@ -1,4 +1,7 @@
-"""WebArena's evaluators, on cases worked out one by one by upstream's rules; ``support/upstream_webarena.py`` asks its code."""
+"""WebArena's evaluators, on cases derived one by one from upstream's rules.
+
+``support/upstream_webarena.py`` runs upstream's code.
+"""
 
 from contextlib import nullcontext
 
@@ -11,7 +14,7 @@ from agentgym_envs.errors import TaskError
 
 
 class Page:
-    """A tab: ``pages`` are the contents by address, ``found`` is what an expression gives or the error that it raises."""
+    """A tab: ``pages`` are contents by address, ``found`` is an expression's value or error."""
 
     def __init__(self, url="http://shop.test/", pages=(), found=()):
         self.url, self.pages, self.found, self.ran = url, dict(pages), dict(found), []
@@ -43,7 +46,7 @@ def task(kinds, **spec):
 
 
 def judge(question, intent, reference, answer):
-    """Of the recorded cases."""
+    """Decides the recorded cases."""
     assert intent == "Why?"
     assert reference == NOTE if question == "ua_match" else question == "fuzzy_match"
     return "no such" in answer if question == "ua_match" else reference.lower() in answer
@@ -151,7 +154,7 @@ def html(**changes):
 
 
 def test_an_address_is_loaded_in_another_tab_even_if_it_is_shown():
-    """What the agent typed and did not save is on its page, and on no other."""
+    """Unsaved text of the agent is on its page, and on no other."""
     shown, saved = (
         Page("http://s.test/profile", {"http://s.test/profile": "Ann"}),
         Page("", {"http://s.test/profile": "Bob"}),
@@ -320,7 +323,7 @@ def test_functions_are_one_call_with_plain_values(text):
 
 
 def test_the_agents_address_is_a_text_whatever_stands_in_it():
-    """WebArena puts it between the quotes of a Python text, which an apostrophe ends."""
+    """WebArena puts the address between the quotes of a Python text, which an apostrophe ends."""
     page, tab = Page("http://s.test/it's'+x(1)"), Page("", {"http://s.test/it's'+x(1)": "order"})
     assert program(
         url="func:same('__last_url__')",

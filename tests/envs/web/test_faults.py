@@ -1,4 +1,4 @@
-"""What goes wrong in a browser ends an episode with a clear error, and nothing else."""
+"""A failure of a browser ends an episode with a clear error and has no other effect."""
 
 import os
 import signal
@@ -48,11 +48,11 @@ FLOODS = {
     ),
     "each other": ("window.open('/more')", 1),
 }
-"""What opens tabs → how, and how many of them at least are too many where five are allowed."""
+"""Method → how it opens tabs, and how many of them at least exceed a limit of five."""
 
 
 def alive(env):
-    """Counts the pages of the agent's context, but for the one that copies and pastes."""
+    """Counts the pages of the agent's context, without the one that copies and pastes."""
     session = env.session
     hidden = {session._copier.target.id} if session._copier else set()
     return len(
@@ -205,7 +205,7 @@ def test_memory_and_processes_do_not_grow(make):
 
 
 def test_a_document_that_loads_slowly_on_a_busy_machine_is_waited_for(make, monkeypatch):
-    """Each look takes longer than usual, and the document is whole only at the ninth."""
+    """Each look takes longer than usual, and the document is complete only at the ninth."""
     env = make("<h1>Home</h1><a href=/x>more</a>")
     env.pages["/x"] = "<h1>There</h1>"
     env.reset(seed=1)

@@ -1,4 +1,4 @@
-"""The forum: what its people write, its lists, votes, threads and forms."""
+"""The forum: texts, lists, votes, threads and forms."""
 
 import re
 import urllib.parse
@@ -60,7 +60,10 @@ def test_no_two_texts_are_equal(db):
 
 
 def test_texts_are_about_their_subject_and_have_no_blanks(db):
-    """A post names something of its subject; a comment something of it, of the gear, or the person whom it answers."""
+    """A post names something of its subject.
+
+    A comment names something of the subject, of the gear, or the person whom it answers.
+    """
     places = {r["id"]: r["name"] for r in db.execute("SELECT * FROM communities")}
     names = {r["id"]: r["name"] for r in db.execute("SELECT * FROM people")}
     posts = {r["id"]: r for r in db.execute("SELECT * FROM posts")}
@@ -287,7 +290,7 @@ def env():
 
 
 def done(env, verb, name, role, rest="", **where):
-    """Does something with an element; returns what is shown then."""
+    """Does something with an element; returns the observation."""
     return env.step(f"{verb} [{find(env._text, name, role=role, **where).id}]{rest}")[0]
 
 
@@ -297,7 +300,7 @@ def test_the_script_votes_folds_suggests_previews_and_checks(env):
     query = env._host.database("forum").execute
     title = titles(asked(env._host, "/"))[0]
     shown = done(env, "click", "Upvote", "button", after=title)
-    assert "pressed: true" in find(shown, "Upvote", role="button", after=title).told.lower()
+    assert "pressed: true" in find(shown, "Upvote", role="button", after=title).properties.lower()
     assert query("SELECT vote FROM votes").fetchall()[0][0] == 1
     shown = done(env, "click", "Save", "button", after=title)
     assert find(shown, "Unsave", role="button", after=title)
@@ -325,7 +328,7 @@ def test_the_script_votes_folds_suggests_previews_and_checks(env):
         (key,),
     ).fetchone()
     shown = env.step(f"goto [{FORUM}/post/{key}]")[0]
-    said = comment["body"].split(".")[0].strip("*")
+    said = re.split(r"[.*]", comment["body"].strip("*"))[0].strip()
     assert said in shown
     assert said not in done(env, "click", f"Collapse comment by {comment['name']}", "button")
     assert said in done(env, "click", f"Expand comment by {comment['name']}", "button")

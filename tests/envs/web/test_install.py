@@ -1,4 +1,4 @@
-"""A browser is installed from the first source that has one that starts: this machine, Playwright, the system."""
+"""A browser is installed from the first working source: this machine, Playwright, the system."""
 
 import sys
 
@@ -17,7 +17,10 @@ APT = [
 
 @pytest.fixture
 def machine(monkeypatch, tmp_path):
-    """A machine where a browser starts once certain commands have run; returns the commands of an installation and its result."""
+    """A machine where a browser starts once certain commands have run.
+
+    Returns a function that returns the commands of an installation and its result.
+    """
 
     def build(*needed, user, downloads=False, tools=("apt-get",)):
         run = []

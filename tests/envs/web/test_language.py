@@ -1,4 +1,4 @@
-"""The action language, the tree as text, and what scripts read out of it: no browser is needed."""
+"""The action language, the tree as text, and its parsing by scripts: no browser is needed."""
 
 import re
 import sys
@@ -59,7 +59,7 @@ def test_an_action_has_an_end():
 
 
 def test_keys_go_by_any_case_and_the_command_key_by_what_does_its_work():
-    """WebArena writes Control for Meta wherever the browser is not on a Mac."""
+    """WebArena writes Control for Meta on every system except a Mac."""
     told = {
         "CONTROL+A": "Control+A",
         "meta+a": "Control+a",
@@ -92,9 +92,14 @@ def test_every_tool_writes_an_action_of_its_name():
 
 def node(key, role, name="", children=(), **more):
     return {
-        "nodeId": str(key), "backendDOMNodeId": 100 + key, "role": {"value": role}, "name": {"value": name},
-        "childIds": [str(c) for c in children], "ignored": False, **more,
-    }  # fmt: skip
+        "nodeId": str(key),
+        "backendDOMNodeId": 100 + key,
+        "role": {"value": role},
+        "name": {"value": name},
+        "childIds": [str(c) for c in children],
+        "ignored": False,
+        **more,
+    }
 
 
 def test_the_tree_is_written_as_webarena_writes_it():
@@ -104,7 +109,7 @@ def test_the_tree_is_written_as_webarena_writes_it():
     ]
     nodes = [
         node(1, "RootWebArea", "Shop", [2, 3, 6]),
-        node(2, "generic", "", [4]),  # says nothing: its child moves up
+        node(2, "generic", "", [4]),  # left out: its child moves up
         node(3, "link", "It's new", [5]),
         node(4, "heading", "Hello"),
         node(5, "StaticText", "It's new"),  # repeats the link's name
@@ -121,7 +126,7 @@ def test_the_tree_is_written_as_webarena_writes_it():
 
 
 def test_only_what_is_visible_is_written():
-    """By WebArena's count: an overlap in pixels, by the width, times the height, is at least 0.6."""
+    """By WebArena's count: an overlap in pixels, by the width, times the height, is 0.6 or more."""
     places = {
         "above": (0, -30, 100, 20),
         "touching": (0, -19, 100, 20),
@@ -146,7 +151,7 @@ def test_only_what_is_visible_is_written():
         "in view",
         "Name",
         "Ada",
-    ]  # what a field holds is where it is
+    ]  # a field's text counts as in view with the field
 
 
 def test_in_view_a_text_is_left_out_where_one_of_three_lines_before_holds_it():
@@ -154,7 +159,7 @@ def test_in_view_a_text_is_left_out_where_one_of_three_lines_before_holds_it():
     nodes += [
         node(8, "textbox", "Search", [9]),
         node(9, "StaticText", "lamp"),
-    ]  # what a field holds is never left out
+    ]  # a field's text is never left out
     nodes += [
         node(2, "link", "New lamps"),
         node(3, "StaticText", "lamp"),

@@ -1,4 +1,7 @@
-"""Nothing of an episode outlives it: a page that leaves something, and a page of the next episode that looks for it."""
+"""Nothing of an episode outlives it.
+
+A page leaves something, and a page of the next episode looks for it.
+"""
 
 import base64
 import hashlib
@@ -14,7 +17,7 @@ from pages import ORIGIN, click
 
 from agentgym_envs.envs.web.proxy import Reply, Request
 
-LOCAL = "http://pages.localhost"  # counts as a secure origin, where a browser offers most
+LOCAL = "http://pages.localhost"  # a secure origin, where a browser offers the most functions
 SHELL = pytest.mark.skipif(
     shutil.which("chromium-headless-shell") is None,
     reason="chromium-headless-shell is not installed",
@@ -65,7 +68,7 @@ KINDS = {
         "navigator.locks.query().then(q => q.held.length)",
     ),
 }
-"""Kind → a script that leaves something, and one that finds it: a value that is false says that nothing is there."""
+"""Kind → a script that leaves something, and one that finds it or returns a false value."""
 
 
 @pytest.mark.parametrize("browser", BROWSERS)
@@ -188,7 +191,7 @@ def test_keys_that_zoom_leave_nothing(make, browser):
 
 
 def test_an_episode_that_reached_a_server_gets_a_new_context(make, outside):
-    """Whatever a foreign server stored, such as its rule to use https only, goes with the context."""
+    """Everything that a foreign server stored, such as its rule to use https only, is removed."""
     env = make(f"<a href={outside}/x>go</a>", outside=(outside,))
     env.reset(seed=1)
     before = env.session.context
@@ -253,7 +256,7 @@ def test_no_service_worker_registers(make, browser):
 
 
 def test_the_script_of_a_service_worker_is_not_served(make):
-    """The proxy refuses it, whatever a page does to ask for it."""
+    """The proxy refuses it, by whatever means a page requests it."""
     env = make("<h1>home</h1>")
     env.pages["/w.js"] = "script"
     env.reset(seed=1)
@@ -263,7 +266,7 @@ def test_the_script_of_a_service_worker_is_not_served(make):
 
 
 class Strict(http.server.BaseHTTPRequestHandler):
-    """Demands https from now on."""
+    """Demands https for all later requests."""
 
     def do_GET(self):
         self.send_response(200)
@@ -278,7 +281,10 @@ class Strict(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def strict(tmp_path):
-    """A server with a certificate of its own; returns its port, and a program that starts a browser which trusts it."""
+    """A server with a self-signed certificate.
+
+    Returns its port, and a program that starts a browser which trusts the certificate.
+    """
 
     def openssl(*words, given=None):
         return subprocess.run(

@@ -1,4 +1,4 @@
-"""Saved logins, and the ways to make them."""
+"""Saved logins, and the commands that write them."""
 
 import http.server
 import json

@@ -15,13 +15,14 @@ from agentgym_envs.envs.web.miniwob.tasks import NAMES
 
 pytestmark = pytest.mark.timeout(900)
 README = (Path(web.__file__).parent / "README.md").read_text()
+# These pages need quicker reactions than an agent's.
 QUICK = {
     "button-delay",
     "chase-circle",
     "hover-shape",
     "moving-items",
     "simon-says",
-}  # need a hand that is quicker than an agent
+}
 
 
 @pytest.fixture(scope="module")
@@ -67,13 +68,16 @@ def test_the_readme_lists_the_tasks_without_a_script():
     ("every", "seeds"), [(12, (81,)), pytest.param(1, (81, 91), marks=pytest.mark.full)]
 )
 def test_every_script_solves_its_page(worlds, every, seeds):
-    """Every twelfth one, once, by default."""
+    """By default, one seed of every twelfth script."""
     tasks = [f"{name}-{seed}" for name in [*SCRIPTS][::every] for seed in seeds]
     assert [task_id for task_id in tasks if not solve(worlds["binary"], task_id)] == []
 
 
 def test_rewards_are_upstreams(worlds):
-    """The right person's wrong detail is worth 0.7 - 0.3; ten seconds decay evenly, 0.1 before the start and 0.5 an action."""
+    """The right person's wrong detail is worth 0.7 - 0.3.
+
+    Ten seconds decay evenly: 0.1 before the start and 0.5 per action.
+    """
     for reward, wanted in (("binary", 0.0), ("raw", 0.4)):
         env = worlds[reward]
         env.reset(options={"task_id": "phone-book-3"})
@@ -93,7 +97,7 @@ def test_rewards_are_upstreams(worlds):
 
 
 def test_time_only_passes_with_actions(worlds):
-    """Upstream ends a task after ten seconds; ours wait for the agent, unless the decayed reward is asked for."""
+    """Upstream ends a task after ten seconds; ours does so only for the decayed reward."""
     for reward, over in (("binary", False), ("decayed", True)):
         env = worlds[reward]
         env.reset(options={"task_id": "click-test-1"})
@@ -105,7 +109,7 @@ def test_time_only_passes_with_actions(worlds):
     "seed", [27, *(pytest.param(seed, marks=pytest.mark.full) for seed in (58, 69, 96))]
 )
 def test_a_price_that_shows_for_a_tenth_of_a_second_can_be_met(worlds, seed):
-    """In these four the only price that is low enough is the 76th."""
+    """In these four tasks the only price that is low enough is the 76th."""
     assert solve(worlds["binary"], f"stock-market-{seed}")
 
 
@@ -118,7 +122,7 @@ def test_a_wrong_answer_ends_without_reward(worlds):
 
 
 def test_signs_that_are_not_ascii_are_what_upstream_wrote(worlds):
-    """The pages do not say that they are UTF-8; by another reading each of these signs would be two or three."""
+    """The pages do not state that they are UTF-8; other encodings would show more signs."""
     page = (Path(miniwob.__file__).parent / "html/miniwob/unicode-test.html").read_text(
         encoding="utf-8"
     )

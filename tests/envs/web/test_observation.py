@@ -1,4 +1,4 @@
-"""What an observation shows of a page: every text that a person reads there, and what fields hold."""
+"""An observation shows every text that a person reads on a page, and the contents of fields."""
 
 from collections import Counter
 
@@ -8,7 +8,7 @@ from agentgym_envs.envs.web.look import elements, find
 
 pytestmark = pytest.mark.timeout(120)
 
-# A form of HTML, and the lines that show it when the whole page is shown.
+# A form in HTML, and its lines when the whole page is shown.
 FORMS = [
     ("<section aria-label='ab c'><p>a</p><p>bc</p></section>", "region 'ab c'|>'a'|>'bc'"),
     ("<section aria-label='1 2'><p>12</p></section>", "region '1 2'|>'12'"),
@@ -85,7 +85,10 @@ FORMS = [
 
 
 def written(text):
-    """Lines of a form in the short form of the table: without ids, a > for each level below the form."""
+    """Returns the lines of a form in the table's short form.
+
+    They have no ids, and a > for each level below the form.
+    """
     return "|".join(
         ">" * (e.depth - 2)
         + (f"{e.role} " if e.role != "StaticText" else "")
@@ -95,7 +98,7 @@ def written(text):
 
 
 def parts(observation):
-    """The lines within each article of an observation, by its name."""
+    """Returns the lines within each article of an observation, by its name."""
     found = {}
     for line in observation.split("\n\n")[1].splitlines()[1:]:
         if line.startswith("\t["):
@@ -107,7 +110,7 @@ def parts(observation):
 
 @pytest.fixture
 def forms(make):
-    """The page with all forms, and each one's text as a person sees it."""
+    """Returns the page with all forms, and each form's text as a person sees it."""
     page = "".join(
         f"<article aria-label='form {i}'>{html}</article>" for i, (html, _) in enumerate(FORMS)
     )
@@ -156,7 +159,7 @@ DATES = [
 
 @pytest.fixture
 def dates(make):
-    """What is in view of a page with a field of each kind, filled in, empty, and far below."""
+    """Returns the view of a page with each kind of field: filled in, empty, and far below."""
     fields = "".join(
         f"<p><input type={kind} aria-label='{kind} filled' value={value}><input type={kind}"
         f" aria-label='{kind} empty'>"
@@ -174,11 +177,11 @@ def dates(make):
 @pytest.mark.parametrize(("kind", "value", "role", "parts"), DATES)
 def test_a_field_in_view_shows_its_value_and_its_parts(dates, kind, value, role, parts):
     field = find(dates._text, f"{kind} filled", role=role)
-    assert f" value: {value}" in field.told
+    assert f" value: {value}" in field.properties
     for part, held in parts.items():
         assert find(dates._text, f"{part} {part}", role="spinbutton", after=field.id).text == held
     empty = find(dates._text, f"{kind} empty", role=role)
-    assert (" value: " in empty.told) is (kind in ("range", "color"))
+    assert (" value: " in empty.properties) is (kind in ("range", "color"))
     for part in parts:
         assert set(
             find(dates._text, f"{part} {part}", role="spinbutton", after=empty.id).text
@@ -191,7 +194,7 @@ def test_a_date_is_typed_into_its_parts(make):
     env.reset(seed=1)
     env.step(f"type [{find(env._text, 'Month Month').id}] [12] [0]")
     env.step(f"type [{find(env._text, 'Year Year').id}] [2031] [0]")
-    assert " value: 2031-12-04" in find(env._text, "Day", role="Date").told
+    assert " value: 2031-12-04" in find(env._text, "Day", role="Date").properties
 
 
 def test_what_the_browser_itself_adds_to_an_element_is_in_view_with_it(make):

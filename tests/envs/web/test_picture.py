@@ -1,4 +1,4 @@
-"""Pictures for models that see, numbered boxes in them, and clicks at a point."""
+"""Pictures for models with vision, numbered boxes in them, and clicks at a point."""
 
 import base64
 import io
@@ -16,9 +16,11 @@ from agentgym_envs.envs.web.picture import COLOURS
 from agentgym_envs.errors import ArgumentError
 
 pytestmark = pytest.mark.timeout(120)
-PAGE = """<title>Page</title><style>body { margin: 0 } a, button, input { position: absolute; box-sizing: border-box }</style>
+PAGE = """<title>Page</title>
+<style>body { margin: 0 } a, button, input { position: absolute; box-sizing: border-box }</style>
 <a href=#home style="left:0;top:0;width:80px;height:20px">Home</a>
-<button style="left:300px;top:200px;width:100px;height:40px" onclick="document.title = 'pressed'">Press</button>
+<button style="left:300px;top:200px;width:100px;height:40px"
+ onclick="document.title = 'pressed'">Press</button>
 <input style="left:300px;top:300px;width:200px;height:30px" aria-label=Name>
 <button disabled style="left:500px;top:200px;width:100px;height:40px">Off</button>
 <button style="left:1200px;top:600px;width:200px;height:40px">Edge</button>

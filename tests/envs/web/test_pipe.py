@@ -6,6 +6,8 @@ import subprocess
 import psutil
 import pytest
 
+from agentgym_envs.envs.web import proxy
+
 # A server may close the connection before the request is written. The shell ignores SIGPIPE, so it
 # lives on.
 PROBE = (
@@ -85,3 +87,17 @@ def test_another_user_gets_nothing_from_the_proxy_and_is_not_counted(make):
     assert env.session.blocked == {}
     mine = subprocess.run(command, cwd="/", capture_output=True, text=True, check=False)
     assert mine.stdout.startswith("HTTP/1.1 204"), "the same request of this user is answered"
+
+
+def test_the_owner_of_a_connection_is_found_although_the_table_misses_a_row(monkeypatch):
+    def row(local, remote, user):
+        return ["0:", f"0100007F:{local:04X}", f"0100007F:{remote:04X}", "", "", "", "", str(user)]
+
+    server = row(80, 0, 7)
+    tables = [[server, row(5000, 81, 9)], [server], [server, row(5000, 80, 8)]]
+    monkeypatch.setattr(proxy, "_connections", lambda: tables.pop(0))
+    assert proxy.owner(5000, 80) == 8, "port 5000 also reaches another server"
+    monkeypatch.setattr(proxy, "_connections", lambda: [server])
+    assert proxy.owner(5000, 80) == proxy.UNKNOWN_USER, "the connection is gone"
+    monkeypatch.setattr(proxy, "_connections", list)
+    assert proxy.owner(5000, 80) is None, "no table"

@@ -1,4 +1,4 @@
-"""The browser's sandbox is on for each user but root."""
+"""The browser's sandbox is on for each user except root."""
 
 import os
 import shutil
@@ -7,7 +7,9 @@ import psutil
 import pytest
 
 NOBODY = """#!/bin/sh
-for word in "$@"; do case "$word" in --user-data-dir=*) chown -R nobody "${word#--user-data-dir=}";; esac; done
+for word in "$@"; do
+  case "$word" in --user-data-dir=*) chown -R nobody "${word#--user-data-dir=}";; esac
+done
 exec setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=/tmp "$BROWSER" "$@"
 """
 

@@ -31,7 +31,7 @@ SAYS_RATING = {
 
 
 class Visitor:
-    """Somebody who is signed in at a site of a host."""
+    """A signed-in person at a site of a host."""
 
     def __init__(self, host, site):
         self.host, self.origin = host, ORIGINS[site]
@@ -133,7 +133,7 @@ def test_a_review_is_about_its_product_and_fits_its_rating(reviews):
 
 
 def test_a_review_agrees_with_the_product_and_with_the_order_that_brought_it(reviews, snapshot):
-    """Prices, days, material, measure and origin: a text names no others than those of its own product and order."""
+    """Prices, days, material, measure and origin in a text are those of its product and order."""
     attributes = collections.defaultdict(dict)
     for product, name, value in snapshot.execute("SELECT * FROM attributes"):
         attributes[product][name] = value
@@ -164,13 +164,14 @@ def test_a_review_agrees_with_the_product_and_with_the_order_that_brought_it(rev
 
 
 ALSO_WORDS = {
-    "glass", "leather", "cork", "linen", "latex", "rubber", "copper", "brass", "silicone", "steel", "rubber cable", "merino wool",
+    "glass", "leather", "cork", "linen", "latex", "rubber", "copper", "brass", "silicone", "steel",
+    "rubber cable", "merino wool",
 }  # fmt: skip
 """Materials that are parts of other materials or of products' names."""
 
 
 def _sizes(items, review):
-    """Measures in the options that were ordered."""
+    """Returns the measures in the ordered options."""
     return set(
         re.findall(r"\b\d+ [cm]m\b", items[review["order_id"], review["product_id"]]["options"])
     )
@@ -230,7 +231,7 @@ def test_options_are_chosen_beforehand_or_must_be(snapshot):
         )
 
 
-SADDLE_BAG = 126  # has to be chosen in one of three capacities
+SADDLE_BAG = 126  # one of three capacities must be chosen
 
 
 def test_a_product_needs_its_options(shop, query):
@@ -331,7 +332,7 @@ def test_reviews_are_filtered_and_sorted(shop, query):
 
 
 def column(page, number):
-    """What a grid shows in a column."""
+    """Returns the cells of a grid's column."""
     rows = re.findall(
         r"<tr>(.*?)</tr>", page.partition("<tbody>")[2].partition("</tbody>")[0], re.S
     )
@@ -421,7 +422,7 @@ def env():
 
 
 def act(env, verb, role, name, *rest):
-    """Does something to an element of the observation; returns what is seen next."""
+    """Does something to an element of the observation; returns the next one."""
     key = find(env._text, name, role=role).id
     return env.step(f"{verb} [{key}]" + "".join(f" [{r}]" for r in rest))[0]
 

@@ -1,4 +1,4 @@
-"""The databases that the package ships as files: they hold what the sites' modules fill them with, always the same."""
+"""The databases in the package's files: they equal the data of the sites' modules."""
 
 import hashlib
 import os
@@ -8,20 +8,21 @@ import sys
 import pytest
 
 from agentgym_envs.envs.web.sites import host as hosts
+from agentgym_envs.envs.web.sites.fill import FILL, PACKED
 from agentgym_envs.envs.web.sites.packed import FOLDER, file_of, pack, unpack
 from agentgym_envs.envs.web.sites.site import open_database
 
 SCHEMA = "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL"
 DIGEST = """
 import hashlib
-from agentgym_envs.envs.web.sites import host
-for name in host.FILL:
+from agentgym_envs.envs.web.sites import fill, host
+for name in fill.FILL:
     print(name, hashlib.sha256(host.snapshot(name)).hexdigest())
 """
 
 
 def contents(db):
-    """The schema and all rows, with the hidden key of tables that have one."""
+    """Returns the schema and all rows, with the hidden key of tables that have one."""
     schema = sorted(map(tuple, db.execute(SCHEMA)))
     found = {"": schema}
     for kind, name, sql in schema:
@@ -31,11 +32,11 @@ def contents(db):
     return found
 
 
-@pytest.mark.parametrize("tables", hosts.PACKED)
+@pytest.mark.parametrize("tables", PACKED)
 def test_a_file_holds_what_its_site_is_filled_with(tables):
     """If this fails, run ``python -m agentgym_envs.envs.web.sites.packed``."""
     made, read = open_database(), open_database()
-    hosts.FILL[tables](made)
+    FILL[tables](made)
     unpack(file_of(tables).read_bytes(), read)
     here, there = contents(made), contents(read)
     assert here.keys() == there.keys()
@@ -43,7 +44,7 @@ def test_a_file_holds_what_its_site_is_filled_with(tables):
 
 
 def test_the_files_are_small():
-    assert {file.stem for file in FOLDER.iterdir()} == set(hosts.PACKED)
+    assert {file.stem for file in FOLDER.iterdir()} == set(PACKED)
     assert sum(file.stat().st_size for file in FOLDER.iterdir()) < 1_050_000
 
 
@@ -66,5 +67,5 @@ def test_every_process_has_the_same_bytes():
     done = subprocess.run(
         [sys.executable, "-c", DIGEST], env=path, capture_output=True, text=True, check=True
     )
-    here = [f"{name} {hashlib.sha256(hosts.snapshot(name)).hexdigest()}" for name in hosts.FILL]
+    here = [f"{name} {hashlib.sha256(hosts.snapshot(name)).hexdigest()}" for name in FILL]
     assert done.stdout.splitlines() == here

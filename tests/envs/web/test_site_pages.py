@@ -1,4 +1,4 @@
-"""Pages of the shop's content manager, columns of grids, wikis and pipelines: no browser is needed."""
+"""Content pages of the shop, columns of grids, wikis and pipelines: no browser is needed."""
 
 import re
 import urllib.parse
@@ -13,7 +13,7 @@ NASTY = "<img src=x onerror=alert(1)> **bold**"
 
 
 class Visitor:
-    """Somebody who is signed in at a site of a host."""
+    """A signed-in person at a site of a host."""
 
     def __init__(self, host, site):
         self.host, self.origin = host, ORIGINS[site]
@@ -71,6 +71,12 @@ def test_a_page_is_written_published_and_taken_back(host, shop, admin):
     assert shop.ask("GET", "/pages/hours").status == 404
     assert "Opening hours" not in shop.get("/pages")
     assert "has been saved" in admin.post(f"/pages/{key}", **(draft | {"status": "published"}))
+    sql = f"SELECT author_id, edited FROM pages WHERE id = {key}"
+    host.database("shop").execute(
+        f"UPDATE pages SET author_id = 1, edited = '2020-01-01' WHERE id = {key}"
+    )
+    admin.post(f"/pages/{key}", **(draft | {"status": "published"}))
+    assert tuple(one(host, "shop", sql)) == (1, "2020-01-01"), "saving without a change"
     shown = shop.get("/pages/hours")
     assert "<strong>bold</strong>" in shown
     assert "<img src=x" not in shown

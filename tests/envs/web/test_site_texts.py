@@ -1,4 +1,4 @@
-"""What people write on the sites: no two texts share a sentence, and few share a sequence of five words."""
+"""Texts of the sites: no two share a sentence, and few share a sequence of five words."""
 
 import collections
 import random
@@ -7,21 +7,22 @@ import re
 import pytest
 
 from agentgym_envs.envs.web.sites import host as hosts
-from agentgym_envs.envs.web.sites.grammar import Author, compose, sentences
+from agentgym_envs.envs.web.sites.grammar import ALIKE, Author, article, compose, sentences
 from agentgym_envs.envs.web.sites.site import open_database
 
 TEXTS = {
     "shop": "SELECT body FROM reviews",
     "forum": "SELECT body FROM posts UNION ALL SELECT body FROM comments",
     "code": "SELECT body FROM issues UNION ALL SELECT body FROM comments",
+    "map": "SELECT body FROM reviews UNION ALL SELECT body FROM notes"
+    " UNION ALL SELECT body FROM remarks",
 }
 WORD = re.compile(r"[^\W_]+(?:[.,'’:_-][^\W_]+)*")
 ENDS = re.compile(r"[.!?]+(?=\s|$|[”*)])|\n|\|")
-# Share of all pairs of texts that have a sequence of five words in common: 0.020, 0.005 and 0.020.
-# With a third of the data and
-# listed sentences it was 0.047, 0.015 and 0.033, and 34 to 42 % of the sentences of more than four
-# words came again.
-SHARED = {"shop": 0.025, "forum": 0.006, "code": 0.025}
+# Share of all pairs of texts that have a sequence of five words in common: at most 0.018, 0.005,
+# 0.015 and 0.034.
+SHARED = {"shop": 0.02, "forum": 0.006, "code": 0.02, "map": 0.04}
+LONG = {"shop": 12_000, "forum": 12_000, "code": 12_000, "map": 2_000}  # least number of sentences
 
 
 @pytest.fixture(scope="module", params=TEXTS)
@@ -35,14 +36,14 @@ def words(text):
 
 
 def test_no_two_texts_share_a_sentence(texts):
-    """A sentence of up to four words may come again: "Three stars.", "Any idea?"."""
+    """A sentence of up to four words can occur again: "Three stars.", "Any idea?"."""
     seen = collections.Counter(
         " ".join(found)
         for text in texts[1]
         for part in ENDS.split(text)
         if len(found := words(part)) > 4
     )
-    assert len(seen) > 12_000
+    assert len(seen) > LONG[texts[0]]
     assert [sentence for sentence, count in seen.items() if count > 1] == []
 
 
@@ -59,6 +60,28 @@ def test_texts_have_no_blanks_and_no_gaps(texts):
         assert not re.search(
             r"[{}]|(?<=\S)  | [,;.](?:\s|$)|\.\.|<|>$", re.sub(r"`[^`]*`", "x", text)
         ), text
+
+
+def test_articles_go_by_the_sound():
+    words = [
+        "hour",
+        "owl",
+        "8",
+        "18",
+        "11",
+        "umbrella",
+        "used",
+        "uniform",
+        "one",
+        "80",
+        "5",
+        "118",
+        "European",
+        "Ethiopian",
+    ]
+    assert [article(word) for word in words] == (
+        ["an", "an", "an", "an", "an", "an", "a", "a", "a", "an", "a", "a", "a", "an"]
+    )
 
 
 RULES = {
@@ -88,5 +111,14 @@ def test_an_author_repeats_no_sentence():
     made = [author.write("{two} {one}.", {}) for _ in range(6)]
     assert len({tuple(sentences(text)) for text in made}) == 6
     assert all(text.startswith("Yes. The ") for text in made)
+    with pytest.raises(RuntimeError, match="needs more alternatives"):
+        author.write("{one}.", {})
+
+
+def test_an_author_begins_few_sentences_alike():
+    rules = {"n": tuple(map(str, range(100))), "one": ("we saw it often on {n} days",)}
+    author = Author(random.Random(1), rules)
+    for _ in range(ALIKE):
+        author.write("{one}.", {})
     with pytest.raises(RuntimeError, match="needs more alternatives"):
         author.write("{one}.", {})

@@ -19,6 +19,7 @@ from agentgym_envs.envs.web.evaluators import Scene, evaluate
 from agentgym_envs.envs.web.proxy import Request
 from agentgym_envs.envs.web.sites import host as hosts
 from agentgym_envs.envs.web.sites.env import LONGEST, WebSitesEnv, solved
+from agentgym_envs.envs.web.sites.fill import FILL
 from agentgym_envs.envs.web.sites.map.route import SPEEDS, find_route, told
 from agentgym_envs.envs.web.sites.site import ORIGINS, money, open_database
 from agentgym_envs.envs.web.sites.tasks.__main__ import write
@@ -69,7 +70,7 @@ def test_there_are_enough_tasks_of_every_kind():
 
 @pytest.fixture
 def package(tmp_path):
-    """A copy of the package, whose task files a test may spoil."""
+    """Returns a copy of the package, whose task files a test can change."""
     shutil.copytree(
         Path(agentgym_envs.__file__).parent,
         tmp_path / "agentgym_envs",
@@ -79,7 +80,7 @@ def package(tmp_path):
 
 
 def make_tasks(package):
-    """Runs the command that the README names; returns how it ended and what the files then hold."""
+    """Runs the README's command; returns its result and the contents of the files."""
     command = re.search(r"They are made by\s`python (-m agentgym_envs\S+)`", README)[1].split()
     path = {
         "PYTHONHASHSEED": "77",
@@ -124,7 +125,7 @@ class StartPage:
 
 @pytest.fixture(scope="module")
 def snapshots():
-    return {tables: open_database(hosts.snapshot(tables)) for tables in hosts.FILL}
+    return {tables: open_database(hosts.snapshot(tables)) for tables in FILL}
 
 
 def passed(task, answer, snapshots):
@@ -154,17 +155,18 @@ def test_random_answers_solve_next_to_nothing(snapshots):
 
 
 def wanted(task):
-    """The kind of the answer, the names that it must be one of, and the value."""
+    """Returns the kind of the answer, the names to choose from, and the value."""
     spec = task["eval"]["reference_answers"]["answer"]
     return spec["kind"], str(spec.get("among")), spec["value"]
 
 
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.full)])
 def test_an_answer_of_everything_solves_nothing_and_the_best_of_allowed_length_next_to_nothing(
-    snapshots,
+    snapshots, every
 ):
     """The most frequent answers of all kinds, joined as long as there is room."""
-    asked = [t for t in TASKS if t["eval"]["reference_answers"]]
-    assert len(asked) > 900
+    asked = [t for t in TASKS if t["eval"]["reference_answers"]][::every]
+    assert len(asked) * every > 900
     everything = ", ".join(sorted({wanted(t)[2] for t in asked}))
     assert not any(
         evaluate(t, everything, Scene(StartPage(""), nullcontext)).success
@@ -179,7 +181,9 @@ def test_an_answer_of_everything_solves_nothing_and_the_best_of_allowed_length_n
     for part in frequent:
         said = f"{said}, {part}".lstrip(", ") if len(said) + len(part) + 2 <= LONGEST else said
     for answer in (said, f"N/A. {said}", *frequent[:6], "N/A"):
-        assert sum(passed(t, answer, snapshots) for t in possible) < 0.015 * len(TASKS), answer
+        assert sum(passed(t, answer, snapshots) for t in possible) < 0.015 * len(TASKS) / every, (
+            answer
+        )
 
 
 def test_every_answer_has_room_and_the_limit_is_told(snapshots):
@@ -191,16 +195,16 @@ def test_every_answer_has_room_and_the_limit_is_told(snapshots):
     )
     task = next(t for t in TASKS if t["name"] == "map-01-0")
     said = "The telephone number is " + task["eval"]["reference_answers"]["answer"]["value"]
-    assert passed(task, said.ljust(LONGEST, "."), snapshots)
+    assert passed(task, said.ljust(LONGEST, "!"), snapshots)
     assert passed(task, said + " " * LONGEST, snapshots)
-    assert not passed(task, said.ljust(LONGEST + 1, "."), snapshots)
+    assert not passed(task, said.ljust(LONGEST + 1, "!"), snapshots)
 
 
 @pytest.mark.browser
 @pytest.mark.slow
 @pytest.mark.parametrize("every", [40, pytest.param(1, marks=pytest.mark.full)])
 def test_the_oracle_solves_an_instance_of_every_template(every):
-    """Of every fortieth by default: one for each site."""
+    """By default one of every forty: one for each site."""
     env = gymnasium.make("agentgym/WebSites-v1", split="test", max_episode_steps=-1)
     first = {}
     for task_id in env.unwrapped.task_ids:
@@ -289,7 +293,7 @@ def test_a_person_can_sign_in_over_the_network():
 
 
 def sent(host, site, path, **form):
-    """Sends a form as the person who is signed in, and returns the reply with what the next page says."""
+    """Sends a form as the signed-in person; returns the reply and the next page's messages."""
     cookie = next(f"{c['name']}={c['value']}" for c in host.cookies() if c["url"] == ORIGINS[site])
     headers = {"content-type": "application/x-www-form-urlencoded", "cookie": cookie}
     reply = host.serve(
@@ -333,7 +337,7 @@ def test_the_login_page_leads_nowhere_else():
 
 
 def test_what_a_form_says_is_shown_as_text():
-    """A review, a post or a name cannot bring markup into a page."""
+    """A review, a post or a name cannot add markup to a page."""
     host = hosts.Host()
     cookie = next(
         f"{c['name']}={c['value']}" for c in host.cookies() if c["url"] == ORIGINS["forum"]
@@ -352,7 +356,7 @@ def test_what_a_form_says_is_shown_as_text():
 
 @pytest.mark.parametrize("mode", SPEEDS)
 def test_routes_are_the_fastest(snapshots, mode):
-    """Against Bellman's relaxation over all roads."""
+    """Compared with Bellman's relaxation over all roads."""
     ways = [
         (a, b, km, 60 * km / SPEEDS[mode][kind])
         for a, b, km, kind in snapshots["map"].execute("SELECT a, b, km, kind FROM roads")

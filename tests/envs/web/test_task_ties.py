@@ -1,4 +1,7 @@
-"""Tasks that ask for the best of several have one answer: asked of the databases by queries of their own, apart from the makers."""
+"""Tasks that ask for the best of several have one answer.
+
+Separate queries, not those of the makers, ask the databases.
+"""
 
 import re
 
@@ -6,6 +9,7 @@ import pytest
 
 from agentgym_envs.envs.web.sites import host as hosts
 from agentgym_envs.envs.web.sites.answers import accepts
+from agentgym_envs.envs.web.sites.fill import FILL
 from agentgym_envs.envs.web.sites.site import open_database
 from agentgym_envs.envs.web.sites.tasks.load import load
 
@@ -22,8 +26,8 @@ ORDERS = (
 PLACES = (
     "FROM places p JOIN towns t ON t.id = town_id WHERE t.name = :town AND category = :category"
 )
-# A template's text: the database, and the answers with what they are compared by, the best first.
-# The task's words fill in {}.
+# A template's text: the database, and the answers with the values to compare, best first. The
+# task's words replace {}.
 BEST = {
     "Which product by {brand} in the category {category} is the cheapest?": (
         "shop",
@@ -53,7 +57,8 @@ BEST = {
         "shop",
         f"SELECT c.name, total {ORDERS}",
     ),
-    "What is the telephone number of the customer whose order from {begin} to {end} has the highest total?": (
+    "What is the telephone number of the customer whose order from {begin} to {end} has the"
+    " highest total?": (
         "shop",
         f"SELECT c.phone, total {ORDERS}",
     ),
@@ -68,7 +73,8 @@ BEST = {
         "forum",
         f"SELECT title, score {IN_COMMUNITY} ORDER BY score DESC",
     ),
-    "How many comments has the post with the most points in c/{community}? Answer with the number.": (
+    "How many comments has the post with the most points in c/{community}?"
+    " Answer with the number.": (
         "forum",
         f"SELECT comments, score {IN_COMMUNITY} ORDER BY score DESC",
     ),
@@ -88,14 +94,13 @@ BEST = {
         f"SELECT p.address, rating {PLACES} ORDER BY rating DESC",
     ),
 }
-# Words for what a task wants, where the lesser value is the better one: the rest want the greater
-# one.
+# Words of tasks in which the lesser value is the better one: the others want the greater value.
 LESS = ("lightest", "fewest", "fewest pieces, but at least one,", "longest", "oldest")
 
 
 @pytest.fixture(scope="module")
 def databases():
-    return {tables: open_database(hosts.snapshot(tables)) for tables in hosts.FILL}
+    return {tables: open_database(hosts.snapshot(tables)) for tables in FILL}
 
 
 def test_every_superlative_is_a_template():
@@ -118,7 +123,7 @@ def test_the_best_is_alone_and_is_the_answer(databases, text):
 
 
 def test_no_answer_stands_in_its_own_text(databases):
-    """Whoever repeats the task, or one of the values that it names, has not answered it."""
+    """Repeating the task, or one of the values that it names, is not an answer."""
 
     def query(locator):
         tables, _, sql = locator.partition(":")

@@ -1,4 +1,7 @@
-"""The WebArena connector, end to end: its configuration, logins, actions and evaluators, on our sites behind real ports."""
+"""The WebArena connector, end to end, on our sites behind real ports.
+
+The tests cover its configuration, logins, actions and evaluators.
+"""
 
 import json
 from contextlib import suppress
@@ -162,13 +165,12 @@ def test_a_login_is_used_and_the_page_is_judged(make, servers):
     env.step(f"click [{find(text, 'Add to cart').id}]")
     *_, info = env.step("stop []")
     assert info["success"]
-    assert (
-        "Sign in" in env.reset(options={"task_id": "shopping-2"})[0]
-    )  # the next episode is nobody
+    # The next episode is signed out.
+    assert "Sign in" in env.reset(options={"task_id": "shopping-2"})[0]
 
 
 def test_what_is_not_saved_does_not_count_and_what_is_shown_stays(make, monkeypatch):
-    """The address is opened anew, in a tab that the agent does not see; its own page is as it left it."""
+    """The address is opened in a tab that the agent does not see; its own page stays."""
     env = make()
     text, _ = env.reset(options={"task_id": "shopping-5"})
     monkeypatch.setattr(sessions, "TABS", 2)
@@ -184,7 +186,7 @@ def test_what_is_not_saved_does_not_count_and_what_is_shown_stays(make, monkeypa
 
 
 def test_the_login_that_a_task_names_is_used(make, tmp_path, servers):
-    """Two files of one name are two accounts."""
+    """Two files with the same name are two accounts."""
     name = (
         servers.host.database("shop")
         .execute("SELECT name FROM customers WHERE id = 6")
@@ -197,7 +199,8 @@ def test_the_login_that_a_task_names_is_used(make, tmp_path, servers):
     env = make()
     assert f"Signed in as {name}" in env.reset(options={"task_id": "shopping-7"})[0]
     assert f"Signed in as {name}" not in env.reset(options={"task_id": "shopping-1"})[0]
-    env = make(logins=tmp_path / "other")  # which is not the folder in which "other" lies
+    # The folder in which "other" lies is another one.
+    env = make(logins=tmp_path / "other")
     with pytest.raises(
         TaskError, match=r"set logins= to the folder in which other/shop\.json lies"
     ):
@@ -275,7 +278,7 @@ def test_a_folder_with_a_task_a_file(make, tmp_path):
 
 
 def test_addresses_are_filled_in_wherever_a_task_names_one():
-    """Also in what a page must hold: 60 of WebArena's checks do."""
+    """Also in the required contents of pages: 60 of WebArena's checks name one there."""
     check = page_check("__SHOPPING__/a", "", must_include=["__MAP__/b |OR| __MAP__/c"])
     task = spec(
         5, ["map"], "__SHOPPING__ |AND| __MAP__", "Go.", "program_html", program_html=[check]
@@ -396,7 +399,7 @@ def did(*actions, url="http://h/"):
     ],
 )
 def test_an_agent_is_given_up_as_upstream_gives_it_up(done, reason):
-    """Worked out by ``early_stop`` and ``is_equivalent`` of WebArena."""
+    """Derived from ``early_stop`` and ``is_equivalent`` of WebArena."""
     assert early_stop(done, 3, 3) == reason
     assert early_stop(done, None, None) == ""
 
@@ -475,7 +478,8 @@ def test_numbers_and_hosts_that_cannot_be_are_refused(make):
     with pytest.raises(ArgumentError, match="repeated_actions=0 ends every episode at once"):
         make(repeated_actions=0)
     with pytest.raises(
-        ArgumentError, match=r"hosts='http://tiles\.example' is no host: write it without http://"
+        ArgumentError,
+        match=r"hosts='http://tiles\.example' is not a host: write it without http://",
     ):
         make(hosts=["http://tiles.example"])
 
@@ -527,7 +531,7 @@ def test_the_helpers_ask_magento_and_read_addresses():
 
 
 def test_a_role_is_the_one_of_the_account_of_this_very_name(make):
-    """On a page in GitLab's form: 'ann' is not 'joann', and a person who is no member has no role."""
+    """On a page in GitLab's form: 'ann' is not 'joann', and only members have a role."""
     env = make()
     env.reset(options={"task_id": "shopping-0"})
     rows = "".join(

@@ -1,4 +1,4 @@
-"""Each algorithm's credit and loss on trajectories that fit on a sheet of paper."""
+"""Advantages and loss of each algorithm on small trajectories, worked out by hand."""
 
 import math
 
@@ -79,7 +79,10 @@ def test_rloo():
 
 
 def test_reinforce_plus_plus():
-    """Returns to go at γ = 1/2, three tokens each: ½ 1 | 0 0 | 1 | ½ 1; their mean is 4/7, the variance 3.5/7 − 16/49."""
+    """Returns-to-go at γ = 1/2, three tokens each: ½ 1 | 0 0 | 1 | ½ 1.
+
+    Their mean is 4/7 and their variance is 3.5/7 − 16/49.
+    """
     spread = math.sqrt(3.5 / 7 - (4 / 7) ** 2)
     expected = [[0.5, 1.0], [0.0, 0.0], [1.0], [0.5, 1.0]]
     got = by_turn(credited(ReinforcePP(gamma=0.5)))
@@ -87,9 +90,9 @@ def test_reinforce_plus_plus():
 
 
 def test_gigpo():
-    """In group 0 two turns saw "a": one led to 1 a turn later, one to nothing.
+    """Two turns of group 0 saw "a": one led to 1 a turn later, the other to 0.
 
-    In group 4 three did: 1, ½ and 1.
+    Three turns of group 4 saw it: they led to 1, ½ and 1.
     """
     got = by_turn(credited(GiGPO(gamma=0.5, normalise=False, step_coef=2.0)))
     mean = 2.5 / 3
@@ -110,7 +113,7 @@ def test_gigpo_of_nothing():
     "algorithm", [GRPO(gamma=0.5), RLOO(gamma=0.5), ReinforcePP(gamma=0.5), GiGPO(gamma=0.5)]
 )
 def test_a_divergence_in_the_reward_lowers_what_went_far(algorithm):
-    """The second of two equal trajectories left the reference behind by two nats at one token."""
+    """Two equal trajectories; at one token of the second, the reference differs by two nats."""
     groups = [Group(0, [trajectory(("a", 1.0)), trajectory(("a", 1.0))])]
     batch = pack(groups)
     reference = batch.logp_BT.clone()
@@ -168,7 +171,7 @@ def test_gradients_flow_through_action_tokens_alone(cls):
 
 
 def test_truncated_importance_sampling():
-    """The sampler thought a token e² times less likely than the trainer does, and another e times more."""
+    """A token is e² times as probable for the trainer as for the sampler; another is 1/e times."""
     groups = [Group(0, [Trajectory("t", 0, [Turn("a", [5], [7, 8], [-3.0, -1.0])])])]
     batch = pack(groups).with_streams(
         old=torch.tensor([[0.0, -1.0, -2.0]]), advantage=torch.ones(1, 3)
@@ -180,7 +183,10 @@ def test_truncated_importance_sampling():
 
 
 def test_gspo_clips_whole_trajectories():
-    """Token ratios e^0.5 and e^−0.1 make e^0.2 on both: outside of a clip at 0.1, where alone the second is inside."""
+    """Token ratios e^0.5 and e^−0.1 become e^0.2 for both, which is clipped at 0.1.
+
+    Per token, the second ratio would not be clipped.
+    """
     groups = [Group(0, [Trajectory("t", 0, [Turn("a", [5], [7, 8], [-1.0, -1.0])])])]
     batch = pack(groups).with_streams(advantage=torch.ones(1, 3))
     logp = torch.tensor([[0.0, -0.5, -1.1]], requires_grad=True)
@@ -193,7 +199,7 @@ def test_gspo_clips_whole_trajectories():
 
 
 def test_sft_is_the_models_own_cross_entropy():
-    """Transformers computes it too, from labels."""
+    """The reference is the loss that transformers computes from labels."""
     model = tiny.model()
     batch = pack(GROUPS)
     labels = batch.id_BT.masked_fill(~batch.action_BT, -100)
@@ -223,7 +229,7 @@ def test_sft_looks_at_no_rewards():
 
 
 def test_dpo_by_hand():
-    """Log-ratios to the reference: +0.5 a token on the better's three, −0.2 on the worse's six."""
+    """Log-ratios to the reference: +0.5 for three tokens (better), −0.2 for six tokens (worse)."""
     groups = [Group(2, [trajectory(("a", 1.0)), trajectory(("a", 0.0), ("b", 0.0))]), Group(5, [])]
     batch = pack(groups)
     reference = batch.logp_BT.clone()
@@ -254,7 +260,7 @@ def test_dpo_by_hand():
     assert zero == 0
 
 
-def test_dpo_takes_the_larger_return_for_the_better_and_learns_nothing_from_ties_and_single_episodes():
+def test_dpo_prefers_the_larger_return_and_ignores_ties_and_single_episodes():
     ties = Group(0, [trajectory(("a", 1.0)), trajectory(("a", 0.5), ("b", 0.5))])
     late = Group(1, [trajectory(("a", 0.5)), trajectory(("a", 0.5), ("b", 0.25))])
     groups = [ties, late, Group(2, [trajectory(("a", 1.0))]), Group(3, [])]

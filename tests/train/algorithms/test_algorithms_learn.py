@@ -1,4 +1,4 @@
-"""Every online algorithm finds the best policy of an environment of which it is known."""
+"""Every online algorithm finds the known best policy of a small environment."""
 
 import pytest
 import two_states
@@ -27,12 +27,8 @@ ONLINE = {
 
 
 SEEDS = 3
-FIRST = (
-    "with a",
-    "dr.grpo",
-    "dapo",
-    "gspo",
-)  # options of an algorithm that is tried with each seed: one seed
+# Options of an algorithm that is tested with all seeds; they are tested with one seed.
+FIRST = ("with a", "dr.grpo", "dapo", "gspo")
 MORE = [(c, s) for c in ONLINE if not c.startswith(FIRST) for s in range(1, SEEDS)]
 
 

@@ -1,7 +1,7 @@
-"""Losses of whole algorithms on random trajectories against the published formulas, as TRL computes them, in NumPy.
+"""Losses of whole algorithms against the published formulas, as TRL computes them, in NumPy.
 
-Everything of ours is left out but the packing: credit, ratios, divergence, clipping and normalisers
-are written again.
+Only the packing is ours. Advantages, ratios, KL divergence, clipping and normalisation are written
+again. Trajectories are random.
 """
 
 import numpy as np
@@ -42,7 +42,10 @@ def played(rng, size):
 
 
 class Case:
-    """Trajectories, and log-probabilities under the policy, the reference and the sampler: one list of arrays a kind."""
+    """Trajectories, and log-probabilities under the policy, the reference and the sampler.
+
+    Each kind is a list of arrays.
+    """
 
     def __init__(self, seed, options, size=4):
         rng = np.random.default_rng(seed)
@@ -55,7 +58,7 @@ class Case:
         self.algorithm = plugins.make_algorithm(options)
 
     def ours(self):
-        """The algorithm's loss over its weight."""
+        """The algorithm's loss divided by its weight."""
         batch = pack(self.groups)
         new_BT, reference_BT = (
             self._padded(values, batch) for values in (self.new, self.reference)
@@ -83,7 +86,7 @@ class Case:
         ]
 
     def per_token(self, advantages):
-        """One advantage a trajectory on each of its tokens."""
+        """A trajectory's advantage on each of its tokens."""
         return [np.full(len(o), a) for o, a in zip(self.old, advantages, strict=True)]
 
     def surrogate(
@@ -97,7 +100,7 @@ class Case:
         loss_reduction="token",
         constant=1024,
     ):
-        """PPO's clipped loss with k3, over a loss_reduction: TRL's loss types "bnpo", "grpo" and "dr_grpo"."""
+        """PPO's clipped loss with k3 and a loss reduction: "bnpo", "grpo" and "dr_grpo" in TRL."""
         sums, counts = [], []
         for new, old, reference, advantage in zip(
             self.new, self.old, self.reference, advantages, strict=True
@@ -162,7 +165,7 @@ def test_rloo(seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_reinforce_pp(seed):
-    """Returns to go with the divergence in the rewards, token by token, whitened over all tokens of the batch."""
+    """Returns-to-go with the KL penalty in the rewards, whitened over all tokens of the batch."""
     case = Case(
         seed,
         {
@@ -189,7 +192,7 @@ def test_reinforce_pp(seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_gigpo(seed):
-    """A trajectory's advantage in its group, plus 0.7 of the turn's among the group's turns that saw the same."""
+    """A trajectory's advantage in its group, plus 0.7 times the turn's in its anchor state."""
     case = Case(seed, {"name": "gigpo", "gamma": 0.9, "step_coef": 0.7})
     whole = iter(normalised(case.returns(0.9)))
     advantages, anchored = [], 0
@@ -218,7 +221,7 @@ def test_gigpo(seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_dpo(seed):
-    """TRL's sigmoid loss: −log σ(β (log-ratio of the chosen − log-ratio of the rejected)), a mean over pairs."""
+    """TRL's sigmoid loss: the mean of −log σ(β (log-ratio of chosen − log-ratio of rejected))."""
     case = Case(seed, {"name": "dpo", "beta": 0.3}, size=2)
     losses = []
     for n, group in enumerate(case.groups):

@@ -1,4 +1,4 @@
-"""PPO's credit and loss against recursions in NumPy and numbers worked out by hand."""
+"""PPO's advantages and loss against recursions in NumPy and numbers worked out by hand."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def turn(tokens, reward, prompt=2):
 
 
 def credited(groups, values, **options):
-    """Credit where ``values`` lie on the action tokens, in order, and something else on the others."""
+    """Advantages with ``values`` on the action tokens, in order, and 1000 on all other tokens."""
     batch = pack(groups)
     value_BT = torch.full(batch.logp_BT.shape, 1e3)
     value_BT[batch.action_BT] = torch.tensor(values)
@@ -40,9 +40,9 @@ TWO = [Group(0, [Trajectory("t", 0, [turn(2, 0.0), turn(1, 1.0)])])]
 
 
 def test_tokens_by_hand():
-    """Values ½, ¼ and ¾; γ = ½ a turn, λ = 0.8 a token.
+    """Values ½, ¼ and ¾; γ = ½ per turn, λ = 0.8 per token.
 
-    The last error is 1 − ¾ = ¼; before the turn's end 0 + ½·¾ − ¼ = ⅛, at the start ¼ − ½ = −¼.
+    The errors are, from the last to the first: 1 − ¾ = ¼, 0 + ½·¾ − ¼ = ⅛, and ¼ − ½ = −¼.
     """
     batch = credited(TWO, [0.5, 0.25, 0.75], gamma=0.5, lam=0.8)
     middle = 0.125 + 0.5 * 0.8 * 0.25
@@ -52,7 +52,10 @@ def test_tokens_by_hand():
 
 
 def test_turns_by_hand():
-    """The same, of which ¼ inside a turn is nobody's: 1 − ¾ = ¼, and 0 + ½·¾ − ½ = −⅛."""
+    """The same values per turn; the value ¼ inside a turn is ignored.
+
+    The errors are 1 − ¾ = ¼ and 0 + ½·¾ − ½ = −⅛.
+    """
     batch = credited(TWO, [0.5, 0.25, 0.75], gamma=0.5, lam=0.8, per="turn")
     first = -0.125 + 0.5 * 0.8 * 0.25
     assert on_actions(batch, "advantage") == pytest.approx([first, first, 0.25])
@@ -67,7 +70,7 @@ episodes = st.lists(st.lists(tokens, min_size=1, max_size=4), min_size=1, max_si
 
 
 def recursion(rewards, values, discounts, lam):
-    """Equation 16 of the paper over the steps of one episode: the sum of decayed errors, each written out."""
+    """Equation 16 of the paper for one episode: the sum of decayed errors, written out."""
     nexts = np.append(values[1:], 0.0)
     errors = rewards + np.append(discounts, 0.0) * nexts - values
     return [
@@ -173,7 +176,7 @@ def test_advantages_are_whitened_and_targets_are_not():
 
 @pytest.mark.parametrize("per", ["token", "turn"])
 def test_a_divergence_in_the_reward_counts_at_its_token(per):
-    """The last token of the first turn left the reference behind by two nats; a quarter of that is the price."""
+    """At the first turn's last token, policy and reference differ by 2 nats; the penalty is ½."""
     groups = [Group(0, [Trajectory("t", 0, [turn(2, 0.0), turn(1, 1.0)])])]
     batch = pack(groups)
     reference = batch.logp_BT.clone()
@@ -188,7 +191,10 @@ def test_a_divergence_in_the_reward_counts_at_its_token(per):
 
 
 def test_values_are_clipped_by_hand():
-    """At most 0.2 away from the old value 0, on the way to 1 and back: the worse of the two errors counts, and is constant."""
+    """The old value is 0 and the range 0.2: the larger error counts.
+
+    A clipped error has no gradient.
+    """
     value = torch.tensor([[0.5, 0.1, -0.5, 1.0]], requires_grad=True)
     old, target = torch.zeros(1, 4), torch.tensor([[1.0, 1.0, 1.0, 0.9]])
     loss, clipped = clipped_value_loss(value, old, target, clip=0.2)
@@ -251,7 +257,7 @@ def test_the_loss_is_the_policys_and_that_of_the_values(per, loss_reduction):
     [(0.2, (0.3, 0.55, 0.05, 0.75), 3), (0.0, (0.25, 0.5, 0.0, 0.75), 0)],
 )
 def test_values_that_have_moved_far_are_clipped(clip, errors, clipped):
-    """By a quarter, where a fifth is allowed: towards 1 three times, away from 0 once."""
+    """Values move by 0.25, and the range is 0.2: three towards a target of 1, one away from 0."""
     groups = [
         Group(
             0,

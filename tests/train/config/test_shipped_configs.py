@@ -1,4 +1,4 @@
-"""Every configuration that is shipped can be run: all that is checked before work passes."""
+"""Every shipped configuration passes the checks before a run."""
 
 import json
 import subprocess

@@ -74,7 +74,10 @@ ADAPTIVE = {"rounds": [4, 8, 16], "window": 2, "margin": 0.125, "truncated": 0.2
 
 
 def test_more_turns_once_two_windows_are_alike():
-    """The mean of the last two steps is compared with that of the two before; a rise of 0.125 is none, one above it is."""
+    """The mean of the last two steps is compared with that of the two steps before.
+
+    A rise of 0.125 does not count as improvement; a larger rise does.
+    """
     rising = [(0.0, 1.0), (0.0, 1.0), (0.25, 1.0), (0.25, 1.0), (0.5, 1.0), (0.5, 1.0)]
     assert watch(make("adaptive", **ADAPTIVE), *rising) == [4] * 6
     flat = [(0.25, 1.0), (0.25, 1.0), (0.25, 1.0), (0.5, 1.0)]
@@ -97,7 +100,7 @@ def test_where_episodes_no_longer_reach_the_horizon_more_turns_would_change_noth
 
 
 def test_a_fall_below_the_best_window_of_the_stage_steps_back():
-    """On 8 turns the best window is 0.875; 0.625 is 0.25 below it and no collapse, 0.5625 is one."""
+    """On 8 turns the best window is 0.875. A window of 0.5625 is a collapse, 0.625 is not."""
     on_eight = [*[(0.5, 1.0)] * 4, (0.875, 0.0), (0.875, 0.0), (0.625, 0.0), (0.625, 0.0)]
     assert watch(make("adaptive", **ADAPTIVE), *on_eight)[-1] == 8
     assert watch(make("adaptive", **ADAPTIVE), *on_eight, (0.5, 0.0))[-1] == 4
@@ -106,7 +109,10 @@ def test_a_fall_below_the_best_window_of_the_stage_steps_back():
 
 
 def test_one_good_step_is_no_window():
-    """On 8 turns the first window is 0.75, and 0.5 no collapse from it; from the 1.0 of a single step it would be."""
+    """On 8 turns the first window is 0.75, so 0.5 is not a collapse.
+
+    Compared with the 1.0 of a single step it would be one.
+    """
     assert (
         watch(make("adaptive", **ADAPTIVE), *[(0.5, 1.0)] * 4, (1.0, 0.0), (0.5, 0.0), (0.5, 0.0))[
             -1

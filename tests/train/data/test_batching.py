@@ -22,7 +22,7 @@ groups = st.lists(
         for number, rows in enumerate(groups)
     ]
 )
-"""A step's groups; some are empty, as if all of their episodes had failed."""
+"""Groups of a step; some are empty, as if all their episodes had failed."""
 
 
 def test_the_documented_example():
@@ -95,7 +95,7 @@ def test_splitting_keeps_every_trajectory_once_and_the_bound(groups, bound, part
 
 
 def test_a_process_with_one_group_shares_in_mini_batches():
-    """Two processes, one group each, two parts: each part is one process's, and empty on the other."""
+    """Two processes with one group each, two parts: each part is empty on one process."""
     made = [Group(n, [Trajectory("", 0, [Turn("", [1], [2], [-1.0])])]) for n in range(2)]
     sizes = [[mini.action_tokens for mini in pack([group]).mini_batches(2, 2)] for group in made]
     assert sizes == [[1, 0], [0, 1]]

@@ -1,4 +1,7 @@
-"""Checkpoints on disk, with an engine that only writes files: what is broken is found, and what was good stays."""
+"""Checkpoints on disk, with an engine that only writes files.
+
+Damaged checkpoints are found, and intact ones stay.
+"""
 
 import json
 import os

@@ -1,4 +1,7 @@
-"""The critic's mathematics under ZeRO: plain torch on one graph is the reference, for a critic of its own and for a head."""
+"""The critic's mathematics under ZeRO, for a separate critic model and for a head.
+
+The reference is plain torch on one graph.
+"""
 
 import itertools
 import subprocess
@@ -32,7 +35,7 @@ def model(tmp_path_factory):
 
 
 class Plain:
-    """An actor and its critic in plain torch: one graph, a linear layer, AdamW on float32 weights."""
+    """An actor and a critic in plain torch: one graph, a linear layer, AdamW, float32 weights."""
 
     def __init__(self, model, kind, dtype):
         kinds = {"dtype": getattr(torch, dtype)}
@@ -132,8 +135,7 @@ def check(model, case, metrics, weights):
     for ours, plain in zip(weights, theirs, strict=True):
         assert ours.keys() == plain.keys()
         for name, weight in ours.items():
-            # Adam divides by the gradient's size: where it is nearly 0, rounding decides the sign
-            # of a step.
+            # Adam divides by the size of the gradient. Near 0, rounding decides the sign of a step.
             tolerance = {"atol": 5e-5, "rtol": 0} if exact else {"atol": 2e-2, "rtol": 0.02}
             torch.testing.assert_close(
                 weight, plain[name], **tolerance, msg=lambda m, n=name: f"{n}: {m}"
@@ -181,7 +183,7 @@ def test_so_it_does_at_every_stage_and_precision(model, tmp_path, number):
 
 @pytest.fixture
 def made(model, request):
-    """Engines of a kind, and their configuration."""
+    """Engines of one kind of critic, and their configuration."""
     kind, stage = request.param.split("-")
     of = actor_critic.config(kind, int(stage), minibatches=1)
     engines = actor_critic.engines(model, of)
@@ -230,7 +232,7 @@ def test_a_critics_gradient_that_is_not_finite_stops(made):
 
 @pytest.mark.parametrize("kind", ["qwen2", "gpt2", "gemma3_text", "mpt"])
 def test_a_head_reads_what_the_unembedding_reads(kind):
-    """Whatever the architecture calls its parts; a value is of what comes before its token."""
+    """This holds for all architectures. A value depends only on the tokens before its token."""
     policy, batch, read = tiny.model(kind).eval(), pack(one_step.groups()[:2]), []
     policy.get_output_embeddings().register_forward_pre_hook(
         lambda _, inputs: read.append(inputs[0])
@@ -259,7 +261,7 @@ def test_a_head_reads_what_the_unembedding_reads(kind):
 
 @pytest.mark.parametrize("kind", tiny.ARCHITECTURES)
 def test_values_alone_are_those_of_the_whole_output_and_ask_no_head(kind):
-    """Against the last hidden state of a forward that computes logits too, and the gradient through it."""
+    """The reference is the last hidden state of a forward with logits, and its gradient."""
     policy, batch, asked = tiny.model(kind).eval(), pack(one_step.groups()[:2]), []
     valued = Valued(policy)
     torch.manual_seed(0)

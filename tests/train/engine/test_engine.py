@@ -1,4 +1,7 @@
-"""ZeRO stages, precisions, mini-batches and process counts must not change the mathematics; a plain torch loop is the reference."""
+"""ZeRO stages, precisions, mini-batches and process counts do not change the mathematics.
+
+The reference is a plain torch loop.
+"""
 
 from dataclasses import replace
 from functools import cache
@@ -34,7 +37,10 @@ def credited(groups):
 
 
 def reference(model, dtype, minibatches, played, layers):
-    """Two updates without DeepSpeed: AdamW and gradient clipping from torch on float32 weights, gradients of whole mini-batches."""
+    """Two updates without DeepSpeed: torch's AdamW and clipping on float32 weights.
+
+    Gradients are those of whole mini-batches.
+    """
     policy = AutoModelForCausalLM.from_pretrained(model, dtype=getattr(torch, dtype))
     learning = list((policy.model.layers[-layers:] if layers else policy).parameters())
     masters = [p.detach().float().requires_grad_() for p in learning]
@@ -71,7 +77,7 @@ def reference(model, dtype, minibatches, played, layers):
 
 @pytest.fixture(scope="module")
 def play(model, warm, tmp_path_factory):
-    """Plays cases, once, and returns the results of a number of processes."""
+    """Runs the cases once; returns the results for a number of processes."""
 
     @cache
     def played(*cases):
@@ -105,8 +111,8 @@ def test_it_takes_the_steps_of_plain_torch(model, play, number, case):
             ), key
     assert weights.keys() == results[case]["weights"].keys()
     for name, weight in results[case]["weights"].items():
-        # Adam divides by the gradient's size: where it is nearly 0, bfloat16's rounding decides the
-        # sign of a step.
+        # Adam divides by the size of the gradient. Near 0, rounding to bfloat16 decides the sign of
+        # a step.
         torch.testing.assert_close(
             weight,
             weights[name],
@@ -124,7 +130,7 @@ def test_it_takes_the_steps_of_plain_torch(model, play, number, case):
 
 
 def norm(model, *, micro_batch_tokens, dtype="bfloat16", trajectories=192):
-    """The gradient's norm of one update over many small trajectories."""
+    """The gradient norm of one update over many small trajectories."""
     rng = torch.Generator().manual_seed(0)
     ids = torch.randint(4, 290, (trajectories, 3), generator=rng).tolist()
     rows = [
@@ -149,7 +155,7 @@ def test_the_number_of_micro_batches_does_not_matter_in_bfloat16(model):
 
 @pytest.mark.parametrize("stage", [*(pytest.param(s, marks=pytest.mark.full) for s in (0, 2)), 3])
 def test_small_gradients_add_up_in_bfloat16(model, stage):
-    """A 512th of a number is less than bfloat16 can add to it; 128 of them are a quarter of it."""
+    """bfloat16 cannot add 1/512 of a number to it; 128 such parts are a quarter of it."""
     engine = Engine(
         load_model(model, "bfloat16"),
         replace(one_step.CONFIG, zero_stage=stage),
@@ -176,7 +182,7 @@ class Planted(GRPO):
         concerned = (micro.episode_B == 4).any()
         if concerned and self.gamma == 0.5:
             loss = loss + torch.inf
-        if concerned and self.gamma == 0.25:  # finite itself, but its derivative is not
+        if concerned and self.gamma == 0.25:  # it is finite, but its derivative is not
             loss = loss + (forward.logp_BT[micro.episode_B == 4] * 0.0).sum().abs().sqrt()
         return loss, sums
 
@@ -222,7 +228,7 @@ def test_a_gradient_that_is_not_finite_stops(model, stage, dtype, planted):
 
 
 def test_the_policy_trains_without_dropout(tmp_path):
-    """What is trained is what was sampled from: GPT-2 has dropout 0.1 by default."""
+    """The trained policy is the sampled one: GPT-2 has dropout 0.1 by default."""
     from transformers import GPT2Config, GPT2LMHeadModel
 
     GPT2LMHeadModel(GPT2Config(vocab_size=300, n_embd=32, n_layer=2, n_head=2)).save_pretrained(

@@ -1,4 +1,4 @@
-"""The training forward beside the whole output of models of every architecture that the tests know."""
+"""The training forward against the whole output of models of all tested architectures."""
 
 import one_step
 import pytest
@@ -11,7 +11,10 @@ from agentgym_train.engine.logps import token_logps
 
 @pytest.mark.parametrize("kind", tiny.ARCHITECTURES)
 def test_logits_of_actions_alone_are_those_of_all(kind):
-    """Against the log-probabilities that the whole output gives, and their gradient; the head is asked about actions alone."""
+    """The reference is the log-probabilities of the whole output, and their gradient.
+
+    The head is called for action tokens only.
+    """
     policy, batch, rows = tiny.model(kind).eval(), pack(one_step.groups()[:2]), []
     action_BT = batch.action_BT[:, 1:]
     logits = policy(input_ids=batch.id_BT).logits[:, :-1]

@@ -1,4 +1,7 @@
-"""A run may go on with another number of processes: DeepSpeed's universal checkpoint carries the optimizer over."""
+"""A run can resume with another number of processes.
+
+DeepSpeed's universal checkpoint keeps the state of the optimizer.
+"""
 
 import json
 import subprocess

@@ -39,9 +39,9 @@ def prompt(row, turn):
 
 
 def converse(generator, sampling, rows=5, turns=5, backwards=False):
-    """Plays turns of uneven prompts; rows drop out, start again and sit out.
+    """Plays turns with prompts of uneven length; rows end, restart and skip turns.
 
-    Returns (prompt, sample) pairs of each row.
+    Returns the (prompt, sample) pairs of each row.
     """
     session = generator.session([100 + row for row in range(rows)], sampling)
     record = {row: [] for row in range(rows)}
@@ -67,7 +67,7 @@ def sampled(turns):
 
 
 def alone(model, turns, temperature):
-    """Returns log-probabilities of the actions of one row: one forward pass over it, no padding, no cache."""
+    """Returns the log-probabilities of one row's actions, without padding or cache."""
     ids = [token for before, sample in turns for token in (*before, *sample.ids)]
     with torch.no_grad():
         logits = model(input_ids=torch.tensor([ids]), use_cache=False).logits[0]
@@ -137,7 +137,7 @@ def test_what_the_structure_does_not_tell_the_trial_does(monkeypatch):
 def test_in_bfloat16_it_remembers_as_in_float32_and_keeps_its_precision(
     kind, first, chosen, monkeypatch
 ):
-    """Rounding to bfloat16 moves log-probabilities more than MPT's positions do in a padded cache."""
+    """Rounding to bfloat16 changes log-probabilities more than MPT's padded cache does."""
     methods = hf.METHODS
     monkeypatch.setattr(hf, "METHODS", methods[first:])
     model = tiny.model(kind).to(torch.bfloat16)
@@ -191,7 +191,10 @@ def test_with_a_cold_temperature_it_is_transformers_greedy_search(model, generat
 
 @pytest.mark.parametrize("kind", ["qwen2", "mistral"])
 def test_samples_depend_neither_on_the_other_rows_nor_on_the_order_of_prompts(kind):
-    """Exact here; a batch's size moves logits by rounding, which once in about 10^6 tokens carries the noise over a boundary."""
+    """The samples are equal here. In general, the size of a batch changes the rounding of logits.
+
+    About once in 10^6 tokens, the change moves a boundary across the noise.
+    """
     generator = HFGenerator(tiny.model(kind))
     ids = {row: [s.ids for _, s in turns] for row, turns in converse(generator, sampling()).items()}
     backwards = converse(generator, sampling(), backwards=True)
@@ -208,10 +211,7 @@ def test_samples_depend_neither_on_the_other_rows_nor_on_the_order_of_prompts(ki
 
 @pytest.fixture
 def two_threads():
-    """Threads share the product of two matrices.
-
-    A line's number then decides how its numbers round.
-    """
+    """Sets two threads, which share matrix products: a line's number then affects its rounding."""
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     yield
@@ -230,9 +230,8 @@ def test_the_order_in_which_rows_of_a_batch_end_and_are_submitted_does_not_chang
             [],
         )
         for turn in range(5):
-            rows = [
-                row for row in range(40) if (row * 7 + 5) % 11 > 2 * (turn - 1)
-            ]  # 40, 33, 25, 18 and 11 rows
+            # 40, 33, 25, 18 and 11 rows.
+            rows = [row for row in range(40) if (row * 7 + 5) % 11 > 2 * (turn - 1)]
             for row in rng.sample(rows, len(rows)):
                 if turn and (row * 7 + 5) % 11 <= 2 * turn:
                     session.finish(row)
@@ -307,7 +306,7 @@ def test_restart_gives_what_a_fresh_row_gives(generator):
 
 
 def test_samples_follow_the_distribution(model, generator):
-    """4,000 episodes' first token against the softmax, within four standard errors."""
+    """The first token of 4,000 episodes agrees with the softmax within four standard errors."""
     rows = 4000
     session = generator.session(range(rows), sampling(max_new_tokens=1))
     samples = ask(session, {r: [20, 30, 40] for r in range(rows)})
@@ -366,7 +365,7 @@ def test_new_weights_are_used_tied_ones_under_one_name_or_both(kind, both_names)
         (lambda w: w.update(nonsense=torch.zeros(1)), r"'nonsense' .* no such weight"),
         (
             lambda w: w.update({"model.norm.weight": torch.zeros(1)}),
-            r"\(1,\) does not fit the generator's model: \(32,\)",
+            r"\(1,\) does not fit the generator's model: its shape there is \(32,\)",
         ),
     ],
 )
@@ -381,7 +380,7 @@ def test_weights_that_are_missing_unknown_or_of_another_shape_are_refused(
 
 @pytest.mark.parametrize("kind", ["qwen2", "gpt2", "mpt"])
 def test_after_sleep_wake_and_load_it_samples_as_before(kind):
-    """Tied weights stay tied, and buffers what they were."""
+    """Tied weights stay tied, and buffers do not change."""
     generator = HFGenerator(tiny.model(kind))
     policy = tiny.model(kind)
     before = converse(generator, sampling())
@@ -406,7 +405,7 @@ def test_after_sleep_wake_and_load_it_samples_as_before(kind):
 
 
 def test_asleep_it_has_given_its_memory_back(tmp_path):
-    """Of the whole process, as the operating system counts it: 38 MB of tied weights from a file, more than malloc keeps."""
+    """The resident memory of the process falls by 38 MB of tied weights, more than malloc keeps."""
     tiny.model("qwen2", vocabulary=150_000, hidden_size=64).save_pretrained(tmp_path)
     generator = HF().build(str(tmp_path), torch.device("cpu"), torch.float32)
     weights = {name: weight.clone() for name, weight in generator._model.named_parameters()}

@@ -39,7 +39,7 @@ def check(generator, model, dtype="float32"):
 
 
 class Wrapped:
-    """A generator that does what another does, but for one fault."""
+    """A generator that delegates to another one and adds one fault."""
 
     def __init__(self, inner):
         self.inner = inner
@@ -77,7 +77,7 @@ class KeepsTheHistoryAfterRestart(Wrapped):
 
 
 class ForgetsTheLastTokenOfATurn(Wrapped):
-    """What a cache does that never takes the last sampled token in."""
+    """A cache that never stores the last sampled token."""
 
     def submit(self, row, ids):
         self.now._history[row] = self.now._history[row][:-1]
@@ -146,7 +146,7 @@ def test_a_cache_that_ignores_windows_or_counts_padding_is_refused(kind, method)
 
 def test_weights_that_were_not_loaded_are_noticed(generator, model):
     other = tiny.model(seed=1)
-    with pytest.raises(ModelError, match="its weights"):
+    with pytest.raises(ModelError, match="weights, temperature or cache"):
         check(generator, other)
     fresh = HFGenerator(tiny.model(seed=2))
     fresh.load(other.named_parameters(), 1)
@@ -165,7 +165,7 @@ def test_dropout_in_the_training_forward_is_noticed():
     "fault", [AnswersForOneRow, AnswersForOneRowAgainAndAgain, SaysNothing, HasALogpTooMany]
 )
 def test_samples_that_break_the_protocol_are_refused(fault, generator, model):
-    with pytest.raises(ModelError, match="1 to 4 tokens and a log-probability each"):
+    with pytest.raises(ModelError, match="1 to 4 tokens and one log-probability per token"):
         check(fault(generator), model)
 
 

@@ -1,4 +1,4 @@
-"""The cache without padding: its logits beside those of the plain model, and how it uses memory."""
+"""The cache without padding: its logits against the plain model's, and its use of memory."""
 
 import random
 from itertools import pairwise
@@ -26,13 +26,13 @@ def qwen2():
 
 
 def expected(model, ids):
-    """Returns the logits behind each token: one forward pass over the row alone, no padding, no cache."""
+    """Returns the logits after each token of a row, without padding or cache."""
     return model(input_ids=torch.tensor([ids]), use_cache=False).logits[0].float()
 
 
 @pytest.fixture
 def calls(monkeypatch):
-    """Notes the shapes that a model is called with: lines, tokens of each, columns that they attend to."""
+    """Records the shapes of a model's calls: lines, tokens per line, attended columns."""
 
     def of(model):
         noted, forward = [], model.forward
@@ -51,7 +51,7 @@ def calls(monkeypatch):
 
 
 class Checked:
-    """A memory that notes what each row holds; when a row ends its logits are compared."""
+    """A memory that records the tokens of each row, and compares the logits when a row ends."""
 
     def __init__(self, model, rows=ROWS, off=1e-4):
         self.model, self.memory, self.off, self.compared = (
@@ -61,7 +61,7 @@ class Checked:
             0,
         )
         self.held = {row: [] for row in range(rows)}
-        self.seen = {row: {} for row in range(rows)}  # row -> position -> logits behind it
+        self.seen = {row: {} for row in range(rows)}  # row → position → logits after it
 
     def append(self, new):
         logits_RV = self.memory.append(new)
@@ -97,7 +97,7 @@ def tokens(rng, most):
 
 
 def play(checked, rng, turns):
-    """Plays turns of some rows each, of which fewer and fewer go on; rows begin again and leave."""
+    """Plays turns in which fewer and fewer rows continue; rows restart and end."""
     for _ in range(turns):
         going = rng.sample(sorted(checked.held), rng.randint(1, len(checked.held)))
         most = rng.choice((1, 3, 9))
@@ -130,7 +130,7 @@ def test_in_bfloat16_they_are_too_and_memory_is_of_that_precision(model):
 def test_what_it_does_not_show_counts_for_nothing_even_if_memory_begins_as_no_number(
     qwen2, monkeypatch
 ):
-    """Rows of very different lengths, in memory that is filled with NaN wherever nobody filled it with something else."""
+    """Rows have very different lengths, and all uninitialised memory is NaN."""
     monkeypatch.setattr(torch.utils.deterministic, "fill_uninitialized_memory", True)
     torch.use_deterministic_algorithms(True)
     try:
@@ -172,13 +172,8 @@ def test_room_doubles_and_nothing_is_copied_in_between(qwen2, monkeypatch):
 def test_the_model_runs_over_rows_that_go_on_and_as_far_as_the_longest_of_them(qwen2, dtype, calls):
     memory, called = RaggedCache(qwen2.to(dtype), range(8)), calls(qwen2)
     memory.append({row: [9] * (row + 1) for row in range(8)})
-    for going in (
-        [0, 2, 4, 5, 7],
-        [0, 2, 4, 7],
-        [2, 4, 7],
-        [2],
-        [6, 2],
-    ):  # five are more than half of eight, four and fewer not
+    # Five rows are more than half of eight; four are not.
+    for going in ([0, 2, 4, 5, 7], [0, 2, 4, 7], [2, 4, 7], [2], [6, 2]):
         memory.append({row: [10 + row] for row in going})
     memory.append({row: [9, 9] for row in range(8)})
     assert called == [

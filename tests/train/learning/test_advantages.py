@@ -67,7 +67,9 @@ def test_whitening_is_numpys():
         torch.full((2, 3), 0.1), torch.ones(2, 3, dtype=torch.bool), Distributed()
     ).any()
     assert not whitened(value, torch.zeros_like(action), Distributed()).any()
-    assert not whitened(value * 1e-8, action, Distributed()).any(), "rounding around 0 is no spread"
+    assert not whitened(value * 1e-8, action, Distributed()).any(), (
+        "rounding near 0 is not a spread"
+    )
 
 
 @pytest.mark.slow

@@ -54,7 +54,7 @@ def test_cispo_bounds_the_weight_and_keeps_the_gradient():
 @pytest.mark.parametrize("advantage", [0.0, 1.0, -1.0])
 @pytest.mark.parametrize("log_ratio", [-200.0, 5.0, 200.0])
 def test_no_ratio_overflows(log_ratio, advantage):
-    """exp(200) is infinite in float32, and infinite times an advantage of 0 would be no number."""
+    """exp(200) is infinite in float32, and infinity times an advantage of 0 would be NaN."""
     one = torch.tensor([[True]])
     logp = torch.tensor([[log_ratio]], requires_grad=True)
     ratios = log_ratios(logp, torch.zeros(1, 1), one, per="token")
@@ -70,7 +70,7 @@ def test_no_ratio_overflows(log_ratio, advantage):
     [("k1", 0.5, 1.0), ("k2", 0.125, 0.5), ("k3", math.exp(-0.5) + 0.5 - 1, 1 - math.exp(-0.5))],
 )
 def test_the_divergence(estimator, value, slope):
-    """The policy gives a token half a nat more than the reference."""
+    """A token's log-probability is half a nat higher under the policy than under the reference."""
     logp = torch.tensor([[-1.0]], requires_grad=True)
     got = kl_divergence(logp, torch.tensor([[-1.5]]), estimator)
     got.sum().backward()
@@ -111,7 +111,7 @@ def test_what_a_token_counts():
 
 
 def test_entropy_of_the_tokens_that_matter():
-    """Three of five tokens are likely enough; the bonus knows nothing of the others and does not raise them."""
+    """Three of five tokens are probable enough; the bonus does not change the others."""
     probability = torch.tensor([0.5, 0.25, 0.2, 0.5 * MATTERS * 0.9, 1e-6])
     logits = (probability / probability.sum()).log().requires_grad_()
     among = [0.5 / 0.95, 0.25 / 0.95, 0.2 / 0.95]

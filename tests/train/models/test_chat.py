@@ -11,7 +11,7 @@ ACTIONS = ["go north", "go  east", "take lamp"]
 
 
 def play(chat, stop=True):
-    """Returns the token stream of a scripted episode, put together turn by turn."""
+    """Returns the token stream of a scripted episode, assembled turn by turn."""
     ids = chat.opening(OBSERVATIONS[0])
     end = [next(iter(chat.stop_ids))]
     for action, observation in zip(ACTIONS, OBSERVATIONS[1:], strict=True):
@@ -91,7 +91,7 @@ def test_decoding_drops_special_tokens():
 
 
 def test_the_scratch_tokenizer_survives_auto_tokenizer(tmp_path):
-    """AutoTokenizer rebuilds the tokenizer of a Qwen2 model; it must cut words as the one that trained it did."""
+    """AutoTokenizer rebuilds a Qwen2 tokenizer, which must split words as in its training."""
     tiny.save(tmp_path)
     before, after = tiny.tokenizer(), AutoTokenizer.from_pretrained(tmp_path)
     for text in [*tiny.CORPUS[:8], "unseen words, 漢字!\n\n  two", "<|end|>x"]:

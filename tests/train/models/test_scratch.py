@@ -1,4 +1,4 @@
-"""The small model's random play: in worker processes, the same every time, and an end to every fault."""
+"""The small model's random play: in worker processes, reproducible, and with time limits."""
 
 import pytest
 import small_run

@@ -1,4 +1,4 @@
-"""What a line of metrics.jsonl says of a step's episodes and of the machine."""
+"""The lines of metrics.jsonl: metrics of a step's episodes and of the machine."""
 
 import re
 from dataclasses import replace
@@ -90,7 +90,7 @@ def test_the_trainer_takes_difficulties_from_the_training_environment(
 
 
 def test_what_is_not_learned_from_was_played_all_the_same(tmp_path):
-    """A step in which no episode was good enough for its source is a step: with its tokens, its failures and its success of 0."""
+    """A step whose episodes are all filtered still reports tokens, failures and success."""
     paid = [Trajectory("easy", 0, [replace(turn(3), reward=reward)]) for reward in (1.0, 0.0)]
     played = [*GROUPS, Group(2, paid)]
     dropped = [Group(g.number, g.trajectories[2:], filtered=g.trajectories[:2]) for g in played]
@@ -115,9 +115,9 @@ def test_what_is_not_learned_from_was_played_all_the_same(tmp_path):
 
 
 def test_rates_are_of_what_the_policy_played():
-    """A teacher's episodes count, and their tokens; their success is not the policy's.
+    """Episodes and tokens of a teacher count, but rates are the policy's.
 
-    Alone, there is nothing else to tell.
+    Without episodes of the policy, rates are the teacher's.
     """
     taught = [
         Group(2, [Trajectory("easy", 0, [turn(6)], score=1.0, success=True)], from_dataset=True)

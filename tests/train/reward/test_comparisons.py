@@ -1,4 +1,4 @@
-"""What `benchmarks/compare.py` measures and writes, on runs that fit on a sheet of paper."""
+"""Measurements and reports of `benchmarks/compare.py`, on small runs worked out by hand."""
 
 import json
 import sys
@@ -32,7 +32,7 @@ def modules():
 
 
 def recorded():
-    """Method → the curves of its seeds, of the comparison that the README shows."""
+    """Method → the curves of its seeds, in the comparison of the README."""
     curves = {}
     for one in json.loads((BENCHMARKS / "results" / "locked_maze.json").read_text()):
         curves.setdefault(one["method"], []).append([point["success"] for point in one["curve"]])

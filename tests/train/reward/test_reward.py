@@ -1,4 +1,4 @@
-"""Reward models from comparisons: by hand, against a plain torch loop over transformers' own model, and after interruptions."""
+"""Reward models from comparisons: by hand, against a plain torch loop, and after interruptions."""
 
 import json
 import logging
@@ -34,7 +34,7 @@ COUNT = 30
 
 @pytest.fixture(autouse=True)
 def no_work(monkeypatch):
-    """A run that is not refused would train, in this process or in others."""
+    """A run that is not rejected would train, in this process or in others."""
 
     def started(*args):
         raise AssertionError(f"a run was started: {args}")
@@ -79,7 +79,7 @@ def test_the_loss_and_its_gradient_by_hand(margin, preference):
 
 
 def test_calibration_by_hand():
-    """Nine in ten, right twice and wrong once; six in ten, right once and once a tie; a margin of 0, which says nothing."""
+    """Confidence 0.9: two right, one wrong. Confidence 0.6: one right, one tie. One margin of 0."""
     nine, six = math.log(9), math.log(1.5)
     margins = [nine, -nine, nine, six, -six, 0.0]
     preferences = [1.0, 0.0, 0.0, 1.0, 0.5, 1.0]
@@ -263,7 +263,7 @@ LAST = ("2-float32-1-last", "3-float32-2-last")
 
 @pytest.fixture(scope="module")
 def play(model, file, warm, tmp_path_factory):
-    """Plays cases, once, and returns their home."""
+    """Runs the cases once; returns their folder."""
 
     @cache
     def played(*cases):
@@ -284,7 +284,10 @@ def margin(classifier, pair):
 
 @cache
 def reference(model, file, dtype, last):
-    """The same steps by torch and transformers alone; returns metrics, weights, and the held-out log loss before and after."""
+    """Does the same steps with torch and transformers only.
+
+    Returns metrics, weights, and the held-out log loss before and after.
+    """
     config = configuration.load(judged.settings(file.parent, model, file))
     pairs = comparisons.load(config, AutoTokenizer.from_pretrained(model))
     torch.manual_seed(0)

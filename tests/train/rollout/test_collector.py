@@ -139,11 +139,19 @@ def test_an_environment_that_always_fails_never_reaches_the_loss():
 
 @pytest.mark.parametrize("fault", ["hang", "die"])
 def test_a_neighbour_of_a_dying_environment_loses_none_of_its_retries(fault):
-    """One worker holds both: every death of the one takes the other along, more often than an episode may fail."""
+    """Both share a worker: one ends the other more often than an episode is retried."""
     groups, collector, *_ = collect(
-        FAULTY, [Start(0, 1), Start(1, 2)], lambda row, turn: "ok", workers=1, timeout=0.5, retries=2, length=9,
-        fault=fault, at=2, seeds=[1],
-    )  # fmt: skip
+        FAULTY,
+        [Start(0, 1), Start(1, 2)],
+        lambda row, turn: "ok",
+        workers=1,
+        timeout=0.5,
+        retries=2,
+        length=9,
+        fault=fault,
+        at=2,
+        seeds=[1],
+    )
     assert [len(g.trajectories) for g in groups] == [0, 1]
     assert groups[1].trajectories[0].success
     assert {f.seed for f in collector.failures} == {1}
@@ -157,7 +165,7 @@ def test_if_nothing_can_be_played_the_groups_are_empty():
 
 
 def test_noise_is_the_episodes_own():
-    """Whatever else is played beside it, on however many processes, an episode has the same noise; no two have."""
+    """An episode's noise does not depend on other episodes or processes; no two share theirs."""
     starts = [Start(g, 7 + g) for g in range(4) for _ in range(3)]
     seeds = noise_seeds(starts, "a")
     assert len(set(seeds)) == 12
@@ -206,7 +214,7 @@ def test_rows_come_to_the_generator_in_their_order_whatever_the_order_of_the_ans
 
 
 def timed(seconds, *, turns=4, failing=()):
-    """Plays an episode a number in ``seconds``, those that a step of its environment takes; a sample takes one."""
+    """Plays one episode per number in ``seconds``, the time of a step; a sample takes one."""
     clock, chat = timed_support.Clock(), tiny.chat(instructions="")
     pool, generator = (
         timed_support.TimedPool(clock, seconds, turns, failing),
@@ -228,7 +236,7 @@ def timed(seconds, *, turns=4, failing=()):
 
 
 def test_environments_and_an_asynchronous_generator_work_at_the_same_time():
-    """While one row is sampled the environments of the others step: the generator is never idle until its last sample."""
+    """Environments of other rows step while a row is sampled, so the generator is never idle."""
     assert timed([3.0] * 4)[1] == 4 * 4 + 3, "taking turns it would be 4 * (4 + 3)"
     assert timed([2.5] * 4)[1] <= 4 * 4 + 3
 
@@ -242,14 +250,14 @@ def test_an_asynchronous_generator_goes_on_without_a_slow_environment():
 
 
 def test_an_answer_is_late_once_however_many_batches_go_on_without_it():
-    """The fast episode is over before the slow one has answered its first action, with a failure or not."""
+    """The fast episode ends before the slow one responds to its first action."""
     for failing in ((), (1,)):
         groups, *_ = timed([0.5, 20.0], failing=failing)
         assert [g.trajectories[0].late for g in groups] == [0, 1]
 
 
 def test_fast_environments_do_not_wait_for_a_busy_generator():
-    """An answer is taken in at the next sample at the latest, not when all that is asked for is sampled."""
+    """A response is processed after the next sample, not after all requested samples."""
     *_, last = timed([0.5] * 8, turns=2)
     assert max(last.values()) == 8 * 2 + 0.5
     assert min(last.values()) == 8 + 2

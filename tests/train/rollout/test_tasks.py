@@ -1,4 +1,4 @@
-"""Which tasks a step plays, where the curriculum asks for a difficulty and where it does not."""
+"""The tasks of a step, with and without difficulties from the curriculum."""
 
 from collections import Counter
 

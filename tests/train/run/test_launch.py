@@ -1,4 +1,4 @@
-"""Who starts the processes of a run: `agentgym-train run` does, and no launcher around it."""
+"""`agentgym-train run` starts the processes of a run and rejects other launchers around it."""
 
 import subprocess
 import sys
@@ -54,18 +54,16 @@ def test_one_process_of_several_is_refused(variables, message):
     "variables",
     [
         {},
+        # In a batch script, or with salloc.
         {
             "SLURM_JOB_ID": "7",
             "SLURM_NTASKS": "4",
             "SLURM_PROCID": "0",
             "SLURM_LOCALID": "0",
-        },  # in a batch script, or salloc
+        },
         STEP | {"SLURM_STEP_NUM_TASKS": "1", "SLURM_NTASKS": "4"},  # srun --pty bash
-        {
-            "RANK": "0",
-            "LOCAL_RANK": "0",
-            "WORLD_SIZE": "1",
-        },  # what a single process sets for itself
+        # A single process sets these itself.
+        {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1"},
         {"WORLD_SIZE": "many"},
     ],
 )

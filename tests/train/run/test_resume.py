@@ -1,4 +1,4 @@
-"""Kill a run at any moment and start it again: it ends where an undisturbed run ends, with the same weights."""
+"""A run that is killed at any moment and resumed ends with the weights of an undisturbed run."""
 
 import json
 import os
@@ -50,12 +50,12 @@ def lines(folder):
 
 
 @pytest.fixture(scope="module")
-def undisturbed(warm, tmp_path_factory):
-    home = tmp_path_factory.mktemp("undisturbed")
-    warm.finish(
-        small_run.write(home, run={"folder": str(home / "run"), "steps": 7, "save_every": 2})
-    )
-    return home / "run"
+def undisturbed(warm, once):
+    def play(home):
+        run = {"folder": str(home / "run"), "steps": 7, "save_every": 2}
+        warm.finish(small_run.write(home, run=run))
+
+    return once("undisturbed", play) / "run"
 
 
 def test_a_run_leaves_what_was_promised(undisturbed):
@@ -111,7 +111,7 @@ def test_kill_9_and_again_equals_an_undisturbed_run(undisturbed, warm, tmp_path)
     kill_when(warm, path, lambda: (folder / ".init-draft").exists() or (folder / "init").exists())
     kill_when(warm, path, lambda: lines(folder) >= 3)
     with (folder / "metrics.jsonl").open("a") as file:
-        file.write('{"step": 99, "cut off')  # what a kill in the middle of a write leaves
+        file.write('{"step": 99, "cut off')  # as after a kill in the middle of a write
     warm.finish(path)
     assert rows(folder) == rows(undisturbed)
     assert sum(r["grad_norm"] > 0 for r in rows(folder)) > 3, "there was something to learn"
@@ -153,7 +153,7 @@ def model(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def interrupt(model, warm, tmp_path_factory):
-    """Plays cases, once, and returns their home."""
+    """Runs the cases once; returns their folder."""
 
     @cache
     def play(*cases):
@@ -211,12 +211,12 @@ def test_two_processes_through_the_launcher_with_uneven_episodes_of_two_environm
 ):
     path = small_run.write(
         tmp_path,
-        run={"folder": str(tmp_path / "run"), "steps": 3, "save_every": 2},
+        run={"folder": str(tmp_path / "run"), "steps": 2, "save_every": 2},
         model={"path": model, "max_context": 256},
         engine={
             "lr": 1e-3,
             "zero_stage": 3,
-            "micro_batch_tokens": 200,
+            "micro_batch_tokens": 400,
             "zero": {"stage3_param_persistence_threshold": 0},
         },
         env=[
@@ -236,11 +236,11 @@ def test_two_processes_through_the_launcher_with_uneven_episodes_of_two_environm
     )
     assert done.returncode == 0, done.stderr[-3000:]
     steps = rows(tmp_path / "run")
-    assert [[each["episodes"] for each in r["env"].values()] for r in steps] == [[6.0, 3.0]] * 3, (
+    assert [[each["episodes"] for each in r["env"].values()] for r in steps] == [[6.0, 3.0]] * 2, (
         "each process plays in one of them"
     )
-    assert [r["step"] for r in steps] == [1, 2, 3]
-    assert [r["episodes"] for r in steps] == [9.0] * 3
+    assert [r["step"] for r in steps] == [1, 2]
+    assert [r["episodes"] for r in steps] == [9.0] * 2
     assert all(r["logp_drift"] < 1e-4 for r in steps)
     AutoModelForCausalLM.from_pretrained(tmp_path / "run" / "model")
     assert AutoTokenizer.from_pretrained(tmp_path / "run" / "model").chat_template == tiny.CHATML

@@ -1,4 +1,4 @@
-"""A run's folder: whose it is, what may change when it goes on, and files that cannot be read."""
+"""Run folders: ownership, changes that a resumed run allows, and unreadable files."""
 
 import os
 import re
@@ -174,8 +174,8 @@ def test_processes_of_one_run_share_its_lock(tmp_path):
 @pytest.mark.parametrize(
     ("file", "text", "message"),
     [
-        ("evaluation.json", '{"before": {"success": 0.', "evaluation.json is cut off or garbled"),
-        ("evaluation.json", "", "evaluation.json is cut off or garbled"),
+        ("evaluation.json", '{"before": {"success": 0.', "evaluation.json is not valid JSON"),
+        ("evaluation.json", "", "evaluation.json is not valid JSON"),
         ("evaluation.json", "[3]", "evaluation.json holds no results"),
         ("metrics.jsonl", '{"step": 1}\n\0\0\0\0\n{"step": 3}\n', "line 2 of "),
         ("metrics.jsonl", '{"step": 1}\n{"stp": 2}\n', "line 2 of "),

@@ -1,4 +1,4 @@
-"""Episodes with several agents: who said what, who earned what, whose groups they are; frozen players; faults."""
+"""Episodes with several agents: turns, rewards and groups by agent; frozen models; faults."""
 
 import json
 from dataclasses import replace
@@ -22,7 +22,7 @@ from agentgym_train.errors import ConfigError, ModelError
 from agentgym_train.evaluation import episodes, evaluate
 from agentgym_train.models import scratch
 from agentgym_train.protocols import RunContext
-from agentgym_train.rollout.collector import Collector, Start, _Episode, _Seat
+from agentgym_train.rollout.collector import Collector, Start, _AgentState, _Episode
 from agentgym_train.rollout.environments import make_training_envs
 from agentgym_train.run.prepare import check
 from agentgym_train.run.work import evaluate_checkpoint
@@ -35,7 +35,7 @@ TWO = {"id": NIM, "kwargs": {"seats": "all"}, "groups": 2, "group_size": 2, "wor
 
 
 def said(moves):
-    """Returns a script for one episode of two players: row 0 has the first one's moves, row 1 the other's."""
+    """Returns a script for one episode: row 0 has the first player's moves, row 1 the second's."""
     return lambda row, turn: moves[row][turn]
 
 
@@ -66,20 +66,23 @@ def test_each_agent_has_a_trajectory_of_what_it_saw_and_said():
 
 
 def test_what_another_does_in_the_end_reaches_the_loser():
-    """The first player wins with its third move; the second one's last turn had come before."""
+    """The first player wins with its third move, after the second player's last turn."""
     groups, *_ = played([["1", "1", "3"], ["2", "2"]])
     assert [g.trajectories[0].success for g in groups] == [True, False]
     assert [len(g.trajectories[0].turns) for g in groups] == [3, 2]
 
 
 def test_what_a_turn_has_earned_stays_when_others_go_on():
-    """A reward and a misunderstanding are the latest turn's of their agent, whatever the steps of others bring after it."""
+    """Rewards and invalid actions stay with the latest turn of their agent.
+
+    Later steps of other agents do not change that.
+    """
     turns = {agent: [Turn("", []), Turn("", [])] for agent in SEATS}
-    seats = {
-        agent: _Seat(n, Trajectory("t", 0, turns=turns[agent], agent=agent))
+    agents = {
+        agent: _AgentState(n, Trajectory("t", 0, turns=turns[agent], agent=agent))
         for n, agent in enumerate(SEATS)
     }
-    episode = _Episode(0, NINE, seats)
+    episode = _Episode(0, NINE, agents)
     collector = Collector(None, None, None, max_context=9, agents=SEATS)
     for rewards, invalids in (
         ((0.25, 0.0), (True, False)),
@@ -98,7 +101,7 @@ def test_what_a_turn_has_earned_stays_when_others_go_on():
         [(0.0, False), (0.75, True)],
         [(0.0, False), (0.5, True)],
     ]
-    assert [(seat.trajectory.score, seat.trajectory.success) for seat in seats.values()] == [
+    assert [(state.trajectory.score, state.trajectory.success) for state in agents.values()] == [
         (0.75, False),
         (0.5, True),
     ]
@@ -134,11 +137,14 @@ def test_a_frozen_player_speaks_for_its_agent_alone():
     assert [t.action for t in groups[1].trajectories[0].turns] == ["3", "2"]
     assert [t.version for t in groups[1].trajectories[0].turns] == [0, 0], "the policy's is 4"
     assert len(generator.seeds) == len(frozen.seeds) == 1
-    assert generator.seeds != frozen.seeds, "agents have noise of their own"
+    assert generator.seeds != frozen.seeds, "each agent has separate noise"
 
 
 def test_a_failure_is_nobodys_loss():
-    """The environment fails at the second player's turn: both begin again, and with their retries spent neither has an episode."""
+    """The environment fails at the second player's turn: both restart.
+
+    Once no retries are left, neither has an episode.
+    """
     moves = said([["1"] * 9, ["raise", *["1"] * 8]])
     groups, collector, *_ = collect(
         "faulty_game:support/FaultyNim-v0", [NINE], moves, agents=SEATS, retries=1
@@ -224,8 +230,9 @@ def test_processes_share_the_tasks_whatever_their_number(tmp_path):
 
 
 def test_the_policy_learns_from_both_agents_and_from_each_beside_its_own(tmp_path):
-    trainer = make(tmp_path, {"env": {"id": NIM, "kwargs": {"seats": "all"}, "groups": 4, "group_size": 2, "workers": 1},
-                              "source": {"name": "self_play"}, "run": {"steps": 1}})  # fmt: skip
+    env = {"id": NIM, "kwargs": {"seats": "all"}, "groups": 4, "group_size": 2, "workers": 1}
+    options = {"env": env, "source": {"name": "self_play"}, "run": {"steps": 1}}
+    trainer = make(tmp_path, options)
     seen = []
     trainer.train(lambda row, groups: seen.extend(groups), lambda step: None)
     trainer.close()
@@ -262,7 +269,10 @@ def test_beside_a_frozen_model_one_agent_learns(tmp_path):
 
 
 def test_held_out_episodes_are_of_each_agent_and_count_once(tmp_path):
-    """Who always takes two, in four games: each agent sees its own turns alone; records, means and counts are of the same games."""
+    """Four games in which both players always take two: each agent sees only its turns.
+
+    Records, means and counts are of the same games.
+    """
     eval_ = {"kwargs": {"seats": "all", "split": "test"}, "episodes": 4, "horizon": 20}
     made, held_out = config(tmp_path, eval=eval_), describe(NIM, seats="all", split="test")
     held_out = held_out._replace(difficulties=[*range(1, 1 + len(held_out.task_ids))])
@@ -314,7 +324,7 @@ def test_a_saved_model_is_evaluated_in_every_seat(tmp_path, monkeypatch):
 def test_a_frozen_model_that_is_none_is_refused_before_any_work(tmp_path):
     with pytest.raises(
         ModelError,
-        match=r"source\.frozen\.player_1='runs/not-there/model' is no model that can be loaded",
+        match=r"source\.frozen\.player_1='runs/not-there/model' is not a model that can be loaded",
     ):
         check(
             config(

@@ -1,5 +1,6 @@
-"""Episodes from files and from the policy's own successes."""
+"""Episodes from files and from the policy's successes."""
 
+import shutil
 import subprocess
 import sys
 from contextlib import closing
@@ -34,10 +35,8 @@ from agentgym_train.testing import check_source
 MAZE = "agentgym/Maze-v1"
 
 
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory):
-    """Results of the oracle, and of an agent that stands still, on the same six tasks."""
-    home = tmp_path_factory.mktemp("results")
+def evaluate(home):
+    """Writes results of the oracle and of an agent that stands still, on the same six tasks."""
     (home / "still.py").write_text("def stand(observation, info):\n    return 'look'\n")
     for name, agent in (("oracle", "oracle"), ("still", "still:stand")):
         command = [
@@ -62,7 +61,13 @@ def folders(tmp_path_factory):
             str(home / name),
         ]
         subprocess.run(command, check=True, cwd=home, capture_output=True)
-    return home
+
+
+@pytest.fixture(scope="module")
+def folders(once, tmp_path_factory):
+    """A copy of the results."""
+    home = tmp_path_factory.mktemp("results")
+    return shutil.copytree(once("results", evaluate), home, dirs_exist_ok=True)
 
 
 def context(home, context=2048, rank=0, size=1, **env):
@@ -114,7 +119,7 @@ def test_the_tokens_are_those_of_the_chat_template(folders, tmp_path):
 
 
 def dealt(units, groups, *, seed, steps, processes=1):
-    """Returns the numbers of the units in the order in which a dataset deals them."""
+    """Returns the numbers of the units in the order in which a dataset draws them."""
     config = SimpleNamespace(run=SimpleNamespace(seed=seed))
     made, numbers = (
         [[Trajectory(str(n), 0)] for n in range(units)],
@@ -229,7 +234,7 @@ def test_shares_are_those_of_the_weights_to_less_than_one_group(weights, count):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"weights": [1.0]}, r"source.weights=\[1.0\]: there are 2 parts"),
+        ({"weights": [1.0]}, r"source.weights=\[1.0\]: 2 parts need 2 weights"),
         ({"weights": [1.0, 0.01]}, r"divide env.groups=4 into \[4, 0\]: each part needs a group"),
         ({"weights": [1.0, 0.0]}, r"source.weights.1"),
         (
@@ -274,7 +279,10 @@ def test_pairs_have_the_better_one_first(folders, tmp_path):
 
 @pytest.fixture(scope="module")
 def seats(folders):
-    """The oracle's and the still agent's episodes, as if two agents had played each task, in lines of their own and in one."""
+    """Episodes of the oracle and of the still agent, as if two agents had played each task.
+
+    The folder "apart" has one line per agent, "together" has one line for both.
+    """
     both = [record.episodes(record.read(folders / name)[0]) for name in ("oracle", "still")]
     apart = [
         row | {"family": f"{MAZE}/{name}"}
@@ -298,7 +306,7 @@ def test_two_agents_of_a_game_are_no_pair(seats, tmp_path):
 def test_what_several_agents_said_is_nobodys_episode(seats, tmp_path):
     with pytest.raises(
         ConfigError,
-        match="several agents speak in each episode; this learns from what one of them did",
+        match="each episode has several agents; the source 'dataset' needs episodes of one agent",
     ):
         build(tmp_path, {"folders": [str(seats / "together")], "score": 0.0})
     mixed = build(
@@ -339,7 +347,7 @@ def test_actions_are_written_in_the_runs_format(folders, tmp_path):
             {"folders": ["still"], "score": 0.0},
             {"action_format": "function"},
             ConfigError,
-            "'look' is no response in",
+            "'look' is not a response in",
         ),
         (
             {"folders": ["oracle"]},

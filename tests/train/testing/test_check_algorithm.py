@@ -1,4 +1,4 @@
-"""The check for authors of algorithms: ours pass it, and it names every fault that is planted."""
+"""The check for authors of algorithms: ours pass it, and it names every planted fault."""
 
 from dataclasses import dataclass, replace
 
@@ -120,7 +120,7 @@ class Torn(DPO):
 
 @dataclass(frozen=True, kw_only=True)
 class Careless(PPO):
-    """Values what the environment wrote."""
+    """Has a value loss on tokens of the environment."""
 
     def loss(self, forward, micro):
         loss, sums = super().loss(forward, micro)
@@ -129,7 +129,7 @@ class Careless(PPO):
 
 @dataclass(frozen=True, kw_only=True)
 class Uncritical(PPO):
-    """Asks for values and does not learn them."""
+    """Requires values and does not learn them."""
 
     def loss(self, forward, micro):
         return super().loss(forward._replace(value_BT=torch.zeros_like(forward.logp_BT)), micro)
@@ -144,7 +144,7 @@ class Steep(PPO):
 
 @dataclass(frozen=True, kw_only=True)
 class Surprised(PPO):
-    """Fails where values are filled in."""
+    """Fails if the stream of values is filled."""
 
     def compute_advantages(self, batch, groups, distributed):
         assert not batch.streams["value"].any()
@@ -154,23 +154,23 @@ class Surprised(PPO):
 @pytest.mark.parametrize(
     ("cls", "message"),
     [
-        (Mean, "its loss of the whole is .* and those of its parts add up to"),
+        (Mean, "its loss of a whole batch is .*, but its parts add up to"),
         (
             Leaking,
-            r"its loss pushes the log-probabilities of \d+ tokens that the policy did not sample",
+            r"its loss has a gradient for the log-probabilities of \d+ tokens that are not actions",
         ),
-        (Idle, "its loss does not depend on the log-probabilities, on an idle micro-batch perhaps"),
-        (Heavy, "its weight of the whole is .* and those of its parts"),
-        (Shuffling, "credit changed group_B"),
-        (Flat, "credit's stream 'advantage' has the shape"),
+        (Idle, "its loss does not depend on the log-probabilities, perhaps only of an idle"),
+        (Heavy, "its weight of a whole batch is .*, but its parts"),
+        (Shuffling, "compute_advantages changed group_B"),
+        (Flat, "compute_advantages returned a stream 'advantage' of shape"),
         (Infinite, "its loss is -?(inf|nan), or its gradient is not finite"),
-        (Greedy, "credit raised IndexError"),
-        (Rows, "what it logs as 'rows' is no number"),
-        (Torn, "its loss of the whole is"),
-        (Careless, r"its loss pushes the values of \d+ tokens that the policy did not sample"),
-        (Uncritical, "its loss does not depend on the values, on an idle micro-batch perhaps"),
+        (Greedy, "compute_advantages raised IndexError"),
+        (Rows, "its logged sum 'rows' is not a single number"),
+        (Torn, "its loss of a whole batch is"),
+        (Careless, r"its loss has a gradient for the values of \d+ tokens that are not actions"),
+        (Uncritical, "its loss does not depend on the values, perhaps only of an idle micro-batch"),
         (Steep, "its loss is .*, or its gradient is not finite"),
-        (Surprised, "credit raised AssertionError"),
+        (Surprised, "compute_advantages raised AssertionError"),
     ],
 )
 def test_a_planted_fault_is_named(cls, message, monkeypatch):

@@ -1,4 +1,4 @@
-"""The check for authors of curricula: ours pass it, and it names every fault that is planted."""
+"""The check for authors of curricula: ours pass it, and it names every planted fault."""
 
 import math
 import random
@@ -106,7 +106,7 @@ class Lists(Sound):
 
 
 class NumberedKeys(Sound):
-    """JSON has no numbers for keys."""
+    """JSON keys cannot be numbers."""
 
     def state_dict(self):
         return {0: self.earned}
@@ -144,7 +144,7 @@ class Unrestorable(Sound):
 
 
 class Shared(Sound):
-    """All instances are one."""
+    """All instances share their state."""
 
     total = 0
 
@@ -188,9 +188,9 @@ FAULTS = {
     Three: r"its difficulties at step 1 are \(1, 2, 3\)",
     Restless: "at step 1 it answers a horizon of 1 and .* and, asked again, a horizon of 4",
     Moody: "asked again",
-    Sets: r"its state at step 1 is \{.*\}, no JSON: .*set is not",
-    Infinite: r"its state at step 1 is \{.*inf\}, no JSON",
-    Lists: r"its state at step 1 is \[0\], no dict",
+    Sets: r"its state at step 1 is \{.*\}, not JSON: .*set is not",
+    Infinite: r"its state at step 1 is \{.*inf\}, not JSON",
+    Lists: r"its state at step 1 is \[0\], not a dict",
     NumberedKeys: "once its state was restored, before the steps 1, ",
     Forgetful: "once its state was restored",
     HalfForgetful: r"difficulties 0 to \d+ and .* once its state was restored",

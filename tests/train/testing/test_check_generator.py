@@ -1,4 +1,4 @@
-"""The check for authors of generators: ours passes it, and it names every fault that is planted."""
+"""The check for authors of generators: ours passes it, and it names every planted fault."""
 
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -49,7 +49,7 @@ class Planted:
 
 
 def poll(change):
-    """Returns sessions of which each sample is changed."""
+    """Returns sessions that change each sample."""
 
     class Changed(HFSession):
         def poll(self):
@@ -59,7 +59,7 @@ def poll(change):
 
 
 def start(change):
-    """Returns sessions that are started in another way."""
+    """Returns sessions that start with other arguments."""
 
     class Changed(HFSession):
         def __init__(self, model, method, seeds, sampling, version=0):
@@ -124,7 +124,7 @@ class NoiseByRow(HFSession):
 
 
 class OneAtATime(HFSession):
-    """Forgets what was submitted while a row is sampled."""
+    """Loses rows that are submitted while a row is sampled."""
 
     def poll(self):
         first = dict(list(self._submitted.items())[:1])
@@ -133,7 +133,7 @@ class OneAtATime(HFSession):
 
 
 class LosesWhatComesLate(HFSession):
-    """Samples one row at a time; what is submitted while others wait for that is lost."""
+    """Samples one row at a time; rows submitted in the meantime are lost."""
 
     busy = False
 
@@ -209,7 +209,7 @@ class Alias(HFGenerator):
 
 
 def tolerant(change):
-    """Returns generators that see other weights than they are given."""
+    """Returns generators that load other weights than those passed in."""
 
     class Changed(HFGenerator):
         def load(self, weights, version):
@@ -251,12 +251,12 @@ SESSIONS = [
     (
         "actions",
         start(lambda seeds, sampling: (seeds, replace(sampling, stop_ids=frozenset()))),
-        "goes on behind a stop token",
+        "continues after a stop token",
     ),
     (
         "actions",
         start(lambda seeds, sampling: (seeds, replace(sampling, max_new_tokens=9))),
-        "1 to 6 tokens and a log-probability",
+        "1 to 6 tokens and one log-probability",
     ),
     (
         "actions",
@@ -264,7 +264,7 @@ SESSIONS = [
         "before 6 tokens without a sto",
     ),
     ("actions", poll(lambda s: replace(s, ids=tuple(s.ids))), "not a list of token ids"),
-    ("actions", poll(lambda s: replace(s, logps=s.logps[1:])), "a log-probability each"),
+    ("actions", poll(lambda s: replace(s, logps=s.logps[1:])), "one log-probability per token"),
     ("actions", poll(lambda s: replace(s, ids=torch.tensor(s.ids))), "not a list of token ids"),
     (
         "actions",
@@ -274,12 +274,12 @@ SESSIONS = [
     (
         "actions",
         poll(lambda s: replace(s, logps=[float("nan")] * len(s.ids))),
-        "no finite float up to 0",
+        "not a finite float of at most 0",
     ),
     ("actions", poll(lambda s: replace(s, version=1)), "version is not 0"),
-    ("actions", Another, "poll gave the rows"),
-    ("actions", Twice, r"poll gave \{.*\} where nothing was submitted"),
-    ("actions", Unready, "poll gave None where nothing|submit or poll raised"),
+    ("actions", Another, "poll returned the rows"),
+    ("actions", Twice, r"poll returned \{.*\} although nothing was submitted"),
+    ("actions", Unready, "poll returned None although nothing|submit or poll raised"),
     (
         "logps",
         start(lambda seeds, sampling: (seeds, replace(sampling, temperature=1.0))),
@@ -296,7 +296,7 @@ SESSIONS = [
     ("reproducible", NoiseByCompany, "where rows are played one after another"),
     ("reproducible", NoiseByArrival, "where rows are played one after another"),
     ("reproducible", NoiseByRow, "where the row is alone"),
-    ("reproducible", OneAtATime, "and poll gave the rows"),
+    ("reproducible", OneAtATime, "but poll returned the rows"),
     (
         "reproducible",
         LosesWhatComesLate,
@@ -325,7 +325,7 @@ GENERATORS = [
     (
         "refuses",
         tolerant(lambda own, given: given and own | given),
-        "load took weights of which one is missing",
+        "load accepted weights of which one is missing",
     ),
     (
         "refuses",
@@ -334,14 +334,14 @@ GENERATORS = [
                 n: own[n] if n in own and own[n].shape != w.shape else w for n, w in given.items()
             }
         ),
-        "load took weights of which one is of another shape",
+        "load accepted weights of which one is of another shape",
     ),
     (
         "refuses",
         tolerant(lambda own, given: {n: w for n, w in given.items() if n in own}),
-        "load took weights of which one is unknown",
+        "load accepted weights of which one is unknown",
     ),
-    ("refuses", Terse, "load took weights of which one is missing"),
+    ("refuses", Terse, "load accepted weights of which one is missing"),
     ("sleeps", LosesBuffers, "where it slept, woke and loaded"),
     ("sleeps", StaysAsleep, "load raised RuntimeError"),
     ("sleeps", WakesOnce, "load raised RuntimeError"),
@@ -377,7 +377,7 @@ def test_errors_of_another_kind_are_no_refusal(monkeypatch):
     with pytest.raises(
         ConformanceError,
         match=(
-            r"load raised KeyError\('nonsense'\), and no ModelError, for weights of which one is m"
+            r"load raised KeyError\('nonsense'\) instead of ModelError for weights of which one"
         ),
     ):
         check(monkeypatch, "refuses", Planted(kind=Raising))

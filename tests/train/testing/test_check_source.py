@@ -1,4 +1,4 @@
-"""The check for authors of sources: ours pass it, and it names every fault that is planted."""
+"""The check for authors of sources: ours pass it, and it names every planted fault."""
 
 import itertools
 
@@ -11,7 +11,7 @@ from agentgym_train.testing import check_source
 
 
 class Sound(Source):
-    """One episode a group, named by step and number. Correct until a subclass breaks it."""
+    """One episode per group, named by step and number. Correct until a subclass breaks it."""
 
     failures = ()
     made = itertools.count()
@@ -68,10 +68,10 @@ def test_a_sound_one_passes():
 @pytest.mark.parametrize(
     ("cls", "message"),
     [
-        (Everything, "at step 1 process 2 of 2 has a group of number 0, which is another's"),
-        (ByProcess, "at step 1 the groups are others with 2 processes"),
-        (ByTime, "at step 1 the groups are others"),
-        (Beyond, "number 5, which is another's, or not from 0 to 4"),
+        (Everything, "at step 1 process 2 of 2 has a group of number 0, which another group has"),
+        (ByProcess, "at step 1 the groups differ with 2 processes"),
+        (ByTime, "at step 1 the groups differ"),
+        (Beyond, "number 5, which another group has, or which is not from 0 to 4"),
         (Silent, "2 sampled tokens with 1 log-probabilities"),
         (Failed, "an episode whose environment failed: 't'"),
     ],

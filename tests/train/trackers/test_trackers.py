@@ -20,13 +20,16 @@ NUMBERS = {"horizon": 4, "episodes": 64, "time/collect": 1.5}
 
 
 def play(tmp_path, options, steps, *, part=1, dies=False, folder="mine", warm=None, **env):
-    """Plays a part of a run in a process of its own, without network: a fork of the warm one, or a new one with other variables."""
+    """Plays a part of a run in another process, without a network.
+
+    The process is a fork of the warm one, or a new one with other environment variables.
+    """
     (tmp_path / folder).mkdir(parents=True, exist_ok=True)
-    told = json.dumps([options, str(tmp_path / folder), steps, part, dies])
+    arguments = json.dumps([options, str(tmp_path / folder), steps, part, dies])
     if warm is None:
         env = {**os.environ, "HOME": str(tmp_path), "HF_HUB_OFFLINE": "1", **env}
         done = subprocess.run(
-            [sys.executable, tracked.__file__, told],
+            [sys.executable, tracked.__file__, arguments],
             env=env,
             capture_output=True,
             text=True,
@@ -34,14 +37,14 @@ def play(tmp_path, options, steps, *, part=1, dies=False, folder="mine", warm=No
         )
         status, output = done.returncode, done.stderr
     else:
-        warm.start(tmp_path / "output", told, script=tracked.__file__)
+        warm.start(tmp_path / "output", arguments, script=tracked.__file__)
         status, output = warm.status(), (tmp_path / "output").read_text()
     assert status == (9 if dies else 0), output
     return tmp_path / folder
 
 
 def tensorboard_shows(folder):
-    """Returns (step, value) pairs by tag, as the reader behind TensorBoard's pages has them."""
+    """Returns (step, value) pairs by tag, from the reader of TensorBoard's pages."""
     from tensorboard.backend.event_processing.plugin_event_accumulator import EventAccumulator
     from tensorboard.util.tensor_util import make_ndarray
 
@@ -60,13 +63,8 @@ def test_tensorboard_goes_on_after_a_crash(warm, tmp_path):
         "tensorboard", reason="the tox environments install it; a run without it tests the rest"
     )
     folder = play(tmp_path, {"name": "tensorboard"}, [1, 2, 3, 4, 5], dies=True, warm=warm)
-    assert [step for step, _ in tensorboard_shows(folder)["success"]] == [
-        1,
-        2,
-        3,
-        4,
-        5,
-    ]  # all on the disk
+    steps = [step for step, _ in tensorboard_shows(folder)["success"]]
+    assert steps == [1, 2, 3, 4, 5], "all are on the disk"
     play(tmp_path, {"name": "tensorboard"}, [4, 5, 6, 7], part=2, warm=warm)
     shown = tensorboard_shows(folder)
     configs, texts = shown.pop("config/text_summary"), shown.pop("samples/text_summary")
@@ -95,7 +93,7 @@ def test_a_text_is_what_the_report_shows(tmp_path):
 
 
 def wandb_records(path):
-    """Reads wandb's offline file, by the format of LevelDB's logs after a header of seven bytes."""
+    """Reads wandb's offline file: a LevelDB log after a header of seven bytes."""
     from wandb.proto.wandb_internal_pb2 import Record
 
     data, at, part = path.read_bytes(), 7, b""

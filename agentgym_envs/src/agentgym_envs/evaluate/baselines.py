@@ -24,11 +24,11 @@ from agentgym_envs.tasks import check_id, spread, strings
 
 T = TypeVar("T")
 Agent = Callable[[str, dict[str, Any]], str]
-"""An agent of the user's: the action for an observation and its info."""
+"""A function that returns the action for an observation and its info."""
 
 
 class Episode(NamedTuple):
-    """What came of one task."""
+    """The result of one task."""
 
     task_id: str
     success: bool
@@ -53,8 +53,8 @@ def play(
     Args:
         env_id: a registered id.
         agent: "random", "oracle", another registered one that needs no model, or a callable.
-        episodes: how many tasks, one episode each; None takes all.
-        task_ids: which; None takes the split's.
+        episodes: number of tasks, one episode each; None takes all.
+        task_ids: the tasks; None takes those of the split.
         horizon: turns; None takes the registered limit.
         workers: processes, each playing one episode at a time; None takes one a core.
         timeout: seconds that one call of the environment may take.
@@ -117,7 +117,9 @@ def random_episodes(
     on_episode: Callable[[], None] | None = None,
     kwargs: Mapping[str, Any] = MappingProxyType({}),
 ) -> list[list[str]]:
-    """Plays uniformly random admissible actions; the same whatever the number of workers and the order of their answers.
+    """Plays uniformly random admissible actions.
+
+    The result does not depend on the number of workers or the order of their answers.
 
     Args:
         env_id: a registered id.

@@ -117,7 +117,10 @@ def evaluate(
         typer.Option(help="Prices of a million prompt and completion tokens, in any currency."),
     ] = None,
 ) -> None:
-    """Plays the tasks of a suite or an environment with a model or another agent; run again, it plays what is missing."""
+    """Plays the tasks of a suite or an environment with a model or another agent.
+
+    A second run plays only the missing episodes.
+    """
     if not (agent or model):
         raise ArgumentError("no agent: pass --model or --agent")
     factory = load(agent or "react", keywords(option))
@@ -141,7 +144,7 @@ def evaluate(
     )
     if budget_cost is not None and prices is None:
         raise ArgumentError(
-            "--budget-cost needs --prices: what a million prompt and completion tokens cost"
+            "--budget-cost needs --prices: the cost of a million prompt and completion tokens"
         )
     client = None
     if endpoint:

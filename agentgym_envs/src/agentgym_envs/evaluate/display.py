@@ -55,10 +55,10 @@ class Display:
 
     Args:
         console: where to.
-        title: what is played.
+        title: the environment or suite.
         done: lines of earlier runs.
         total: episodes in all.
-        budget: what is used.
+        budget: the used budget.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class Display:
 
 
 def show(console: Console, table: Table, title: str) -> None:
-    """Prints a table, without the columns at its end that the terminal has no room for, and its notes."""
+    """Prints a table and its notes; omits last columns that do not fit the terminal."""
     if table.lines:
         _show_lines(console, table, title)
     for note in table.notes:

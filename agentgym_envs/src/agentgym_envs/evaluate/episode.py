@@ -120,7 +120,7 @@ def _seat(info: Mapping[str, Any]) -> str:
 
 
 def _own(info: Mapping[str, Any], key: str, seat: str, whole: Any) -> Any:
-    """Returns what an environment with several seats tells of one, else what holds for the whole."""
+    """Returns a seat's value of ``info``, or the value of the whole episode."""
     by_seat = info.get(key)
     return by_seat.get(seat, whole) if seat and isinstance(by_seat, Mapping) else whole
 
@@ -140,7 +140,7 @@ def _judge(turns: Sequence[Row], info: Mapping[str, Any]) -> None:
 
 
 def _left(lessons: Mapping[str, Any]) -> Any:
-    """Returns what a whole episode leaves to the next attempt: the agent's lesson, or each seat's by its name."""
+    """Returns the memory for the next attempt: the agent's lesson, or a lesson by seat."""
     if set(lessons) == {""}:
         return lessons[""]
     return None if all(lesson is None for lesson in lessons.values()) else lessons
@@ -161,7 +161,7 @@ def _opening(
 
 
 async def _called(agent: Agent, method: str, *arguments: Any) -> Any:
-    """Calls a method of an agent, in a thread unless it is asynchronous; a missing one returns None."""
+    """Calls an agent's method, in a thread unless it is async; None without the method."""
     function = getattr(agent, method, None)
     if function is None:
         return None
@@ -219,7 +219,7 @@ def turn(
     """Returns a turn as it is written down.
 
     Args:
-        observation: what was answered to.
+        observation: the text that the agent answered.
         response: the whole answer.
         reader: of the response's format; None where it is an action.
         reward: of the action.

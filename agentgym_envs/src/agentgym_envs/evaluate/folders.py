@@ -21,7 +21,7 @@ def expanded(folders: Sequence[Path]) -> list[Path]:
 
 
 def named(folders: Sequence[Path]) -> list[str]:
-    """Returns distinct names for folders: their last parts, else the given paths, else absolute paths."""
+    """Returns distinct names for folders: last parts, else given paths, else absolute paths."""
     whole = [folder.resolve() for folder in folders]
     last = [folder.name or str(folder) for folder in whole]
     given = [

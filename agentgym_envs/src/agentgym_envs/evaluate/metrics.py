@@ -42,7 +42,10 @@ class Summary:
     pass_at: Mapping[int, float]
     """Unbiased Pass@k by k, over the tasks with the most attempts."""
     any_score: float
-    """The paper's Pass@k: share of tasks with a score above 0, over the tasks with the most attempts."""
+    """The paper's Pass@k: share of tasks with a score above 0.
+
+    Only the tasks with the most attempts count.
+    """
     turns: float
     """Mean per episode."""
     invalid: float
@@ -76,6 +79,10 @@ def wilson(successes: float, n: int) -> Interval:
     Args:
         successes: at most ``n``.
         n: trials, at least one.
+
+    >>> low, high = wilson(10, 20)
+    >>> round(low, 2), round(high, 2)
+    (0.3, 0.7)
     """
     z = NormalDist().inv_cdf((1 + LEVEL) / 2)
     share, spread = successes / n, z * z / n
@@ -114,12 +121,17 @@ def success_interval(means: Sequence[float], attempts: int) -> Interval:
 
 
 def pass_at_k(n: int, c: int, k: int) -> float:
-    """Returns the chance that k of n attempts, drawn without replacement, hold one of the c successes (Chen et al., 2021).
+    """Returns the unbiased Pass@k (Chen et al., 2021).
+
+    This is the chance that k of n attempts, drawn without replacement, hold a success.
 
     Args:
         n: attempts.
         c: successes among them.
         k: at most ``n``.
+
+    >>> pass_at_k(4, 1, 2)
+    0.5
     """
     return 1.0 - math.comb(n - c, k) / math.comb(n, k)
 
@@ -181,7 +193,11 @@ def compare(first: Sequence[Row], second: Sequence[Row]) -> Pairing | None:
 
 
 def sign_test(better: int, worse: int) -> float:
-    """Returns the two-sided chance of a split at least as uneven if both sides were equally likely."""
+    """Returns the two-sided p-value of the sign test.
+
+    >>> sign_test(9, 1)
+    0.021484375
+    """
     n, least = better + worse, min(better, worse)
     return min(1.0, 2 * sum(math.comb(n, i) for i in range(least + 1)) / (1 << n))
 

@@ -1,4 +1,7 @@
-"""The paper's success rates on its tasks, in percent (Xi et al., 2025, arXiv 2509.08755; Qwen2.5)."""
+"""The paper's success rates on its tasks, in percent.
+
+Source: Xi et al., 2025, arXiv 2509.08755, with Qwen2.5.
+"""
 
 from collections.abc import Mapping
 

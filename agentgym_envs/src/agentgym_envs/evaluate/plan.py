@@ -88,7 +88,7 @@ def plan(
     if target in suites:
         if patterns is not None:
             raise ArgumentError(
-                f"{target} is a suite, which has tasks of its own: 'only' narrows it to families"
+                f"{target} is a suite with fixed tasks: 'only' narrows it to families"
             )
         if unknown := next(
             (name for name in data or {} if name not in {f.name for f in suites[target]}), None
@@ -202,7 +202,10 @@ def _single(
 
 
 def _eval_env(env_id: str, kwargs: dict[str, Any], ids: Iterable[str]) -> tuple[EvalEnv, Listed]:
-    """Constructs an environment of a suite, which are our own and quick to construct; returns it and its tasks' difficulties."""
+    """Returns an environment of a suite, and its tasks with their difficulties.
+
+    Environments of suites are built in and quick to construct.
+    """
     inner: Any = registry.make(env_id, **kwargs).unwrapped
     inner.close()
     return EvalEnv(env_id, kwargs, inner.instructions, dict(inner.tools)), [

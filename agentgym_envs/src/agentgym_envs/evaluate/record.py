@@ -100,7 +100,7 @@ class Record(Rows):
         busy = f"another run is at work in {folder}: wait for its end, or give another --out"
         self._lines = lines.Lines(folder / EPISODES, busy=busy)
         self.rows, self.cut = read(folder)
-        """The lines so far, and the bytes of a partial last line of a killed run, which are dropped."""
+        """The lines so far, and the bytes of a partial last line, which is dropped."""
         self._lines.drop(self.cut)
 
     def add(self, row: Row) -> None:
@@ -163,7 +163,7 @@ def episodes(rows: Sequence[Row]) -> list[Row]:
 
 
 def _claim(folder: Path, settings: Settings) -> None:
-    """Writes the settings into a new folder, or into one without a line, or compares them with those of an old one."""
+    """Writes the settings into a folder without lines, or compares them with its settings."""
     path, played = folder / SETTINGS, folder / EPISODES
     begun = played.exists() and played.stat().st_size > 0
     if path.exists() and begun:

@@ -186,7 +186,7 @@ class Runner:
         return self._slot_pools[id(env)]
 
     def _listing(self, env: EvalEnv) -> dict[str, Any]:
-        """Returns the keyword that makes an environment list its admissible actions, where the agent needs them."""
+        """Returns the keyword for admissible actions if the agent needs them."""
         name = registry.named(env.env_id)
         if self.factory.target is Oracle and not env.text_env:
             raise ArgumentError(f"{name} has no oracle")

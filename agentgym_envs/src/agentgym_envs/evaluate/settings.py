@@ -38,7 +38,7 @@ class Settings:
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:12]
 
     def difference(self, other: Mapping[str, Any]) -> str:
-        """Describes the differences from other settings (as ``asdict`` writes them); empty without any."""
+        """Describes the differences from other settings, a dictionary; empty without any."""
         mine = asdict(self)
         return "; ".join(
             f"{name} is {other.get(name)!r} there and {mine.get(name)!r} here"

@@ -28,7 +28,7 @@ class Family:
         count: tasks.
         env_id: the environment.
         patterns: globs of task ids; ``count`` of what they match, spread evenly, are the tasks.
-        note: what a reader of the table must know.
+        note: an explanation for readers of the table.
     """
 
     scenario: str
@@ -39,7 +39,10 @@ class Family:
     note: str = ""
 
     def task_ids(self, **kwargs: Any) -> tuple[str, ...]:
-        """Returns the tasks; constructor keywords that bring tasks of their own (``questions``) replace the patterns."""
+        """Returns the task ids.
+
+        Keywords that bring tasks, such as ``questions``, replace the patterns.
+        """
         if "questions" in kwargs:
             return tuple(spread(self._make(kwargs).task_ids, self.count))
         tasks = self._make(kwargs).task_set
@@ -58,7 +61,10 @@ class Family:
 
 
 def whole_file(keywords: Mapping[str, Any]) -> dict[str, Any]:
-    """Makes every question of a user's file one of the tests; an environment alone would split the file."""
+    """Makes every question of a user's file a test task.
+
+    An environment outside a suite splits the file.
+    """
     path = keywords.get("questions")
     return {
         **keywords,

@@ -1,4 +1,7 @@
-"""The tables of a run, as data: families, scenarios and their averages; `rich` and the report draw them."""
+"""The tables of a run as data: families, scenarios and averages.
+
+``rich`` and the report draw them.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -44,7 +47,7 @@ LEGEND = (
     " whose action was not understood. cut: share of episodes that ran out of turns or context. A"
     " mean of families or scenarios counts each the same. Faults are never scored."
 )
-COMMONEST = 3  # errors that are told
+COMMONEST = 3  # number of errors in a table
 LONG = 140  # characters of an error
 
 
@@ -55,17 +58,18 @@ class Table:
     columns: Sequence[tuple[str, str]]
     """Keys of the lines, and what stands above them."""
     lines: Sequence[Line]
-    """Numbers; what a line has no value for, it lacks."""
+    """Numbers by column; columns without a value are left out."""
     notes: Sequence[str] = ()
-    """What a reader must know of the numbers."""
+    """Explanations of the numbers for a reader."""
 
 
 def results(rows: Sequence[Row]) -> Table:
-    """Returns a line a family (a difficulty, where there is one family), a line a scenario, and the averages over both.
+    """Returns one line per family and per scenario, and their averages.
 
-    A family that has only faults has a line too. ``kind`` says what a line is of. ``name`` names it
-    in the terminal, ``scenario`` and ``family`` in the page, where lines of several runs stand
-    together that agree in kind, scenario and family (or ``group``).
+    With a single family there is one line per difficulty. A family with only faults has a line too.
+    ``kind`` is the kind of a line. ``name`` is its name in the terminal, ``scenario`` and
+    ``family`` in the page. The page groups the lines of several runs by kind, scenario and family
+    (or ``group``).
     """
     ordered = sorted([*episodes(rows), *(row for row in rows if row["row"] == "fault")], key=_place)
     families = {
@@ -125,7 +129,10 @@ def notes(rows: Sequence[Row]) -> list[str]:
 
 
 def published(runs: Sequence[tuple[str, Sequence[Row]]]) -> Table | None:
-    """Returns the success of runs by scenario beside the paper's figures, in percent; None where no scenario is the paper's."""
+    """Returns the success of runs by scenario beside the paper's figures, in percent.
+
+    None if no scenario is in the paper.
+    """
     found = {run: grouped(episodes(rows), lambda r: r["scenario"]) for run, rows in runs}
     names = [
         name
@@ -153,7 +160,10 @@ def published(runs: Sequence[tuple[str, Sequence[Row]]]) -> Table | None:
 
 
 def pairings(runs: Sequence[tuple[str, Sequence[Row]]]) -> Table | None:
-    """Compares each further run with the first, on the tasks that both played; None where there is one run."""
+    """Compares each further run with the first, on the tasks that both played.
+
+    None for a single run.
+    """
     (base, first), *others = [(name, episodes(rows)) for name, rows in runs]
     pairs = [(name, compare(first, rows)) for name, rows in others]
     lines = [_paired(f"{name} − {base}", pairing) for name, pairing in pairs if pairing]
@@ -188,7 +198,7 @@ def _line(kind: str, name: str, scenario: str, family: str, s: Summary | None, f
 
 
 def _tasks(s: Summary) -> str:
-    """Returns a number of tasks, and of attempts at each where there are several: 10, 10×2, 10×1–2."""
+    """Returns the number of tasks, and of attempts if several: 10, 10×2, 10×1–2."""
     if s.attempts == 1:
         return str(s.tasks)
     return (

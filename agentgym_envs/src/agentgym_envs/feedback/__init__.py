@@ -1,1 +1,1 @@
-"""What people think of episodes: pairs of the same task, compared."""
+"""Human feedback: people compare pairs of episodes of the same task."""

@@ -1,4 +1,4 @@
-"""How far annotators agree: pure functions over comparisons.
+"""Agreement of annotators: pure functions over comparisons.
 
 Sources: J. Cohen, "A coefficient of agreement for nominal scales" (1960); J. L. Fleiss, "Measuring
 nominal scale agreement among many raters" (1971).
@@ -14,38 +14,41 @@ from agentgym_envs.feedback.record import CHOICES, Pair
 from agentgym_envs.lines import Row
 
 Choices = dict[str, str]
-"""Of one pair, by annotator."""
+"""The choices for one pair, by annotator."""
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """Of the pairs that at least two annotators have judged."""
+    """Agreement on the pairs that at least two annotators have judged."""
 
     annotators: tuple[str, ...]
     pairs: int
     raw: float | None
-    """Share of two annotators' choices that are the same, mean over pairs, in [0, 1]; None where there is nothing to compare."""
-    kappa: float | None
-    """Agreement above chance: Cohen's for two annotators, Fleiss' for more, some of whom may lack.
+    """Share of equal choices of two annotators, in [0, 1], mean over pairs.
 
-    None where all made one and the same choice.
+    None without such a pair.
+    """
+    kappa: float | None
+    """Agreement above chance: Cohen's for two annotators, Fleiss' for more.
+
+    Annotators can skip pairs. None if all choices are the same.
     """
 
     def __str__(self) -> str:
-        """Says it in one line."""
+        """Returns the agreement as one line."""
         if self.raw is None:
             return "agreement: no pair was judged by several annotators"
         name = "Cohen's" if len(self.annotators) == 2 else "Fleiss'"
         kappa = "–, as only one choice was made" if self.kappa is None else f"{self.kappa:.2f}"
-        who = f"{', '.join(self.annotators)} on {self.pairs} pair{'' if self.pairs == 1 else 's'}"
-        return f"agreement of {who}: {100 * self.raw:.0f} %, {name} κ {kappa}"
+        names = f"{', '.join(self.annotators)} on {self.pairs} pair{'' if self.pairs == 1 else 's'}"
+        return f"agreement of {names}: {100 * self.raw:.0f} %, {name} κ {kappa}"
 
 
 def agreement(comparisons: Iterable[Row]) -> Agreement:
-    """Returns the agreement of all who judged.
+    """Returns the agreement of all annotators.
 
     Args:
-        comparisons: those that stand.
+        comparisons: the valid comparisons (:func:`agentgym_envs.feedback.record.standing`).
     """
     by_pair = [
         {row["annotator"]: row["choice"] for row in rows}
@@ -63,18 +66,18 @@ def agreement(comparisons: Iterable[Row]) -> Agreement:
 
 
 def _alike(choices: Sequence[str]) -> float:
-    """Returns the share of pairs of annotators that chose the same."""
+    """Returns the share of annotator pairs with equal choices."""
     n = len(choices)
     return sum(count * (count - 1) for count in Counter(choices).values()) / (n * (n - 1))
 
 
 def _cohens_chance(shared: Sequence[Choices], annotators: Sequence[str]) -> float:
-    """Returns how often two would choose the same by chance, each keeping to the shares of their own choices."""
+    """Returns the chance that two annotators agree, with each one's shares of choices."""
     one, two = (Counter(choices[name] for choices in shared) for name in annotators)
     return sum(one[choice] * two[choice] for choice in CHOICES) / len(shared) ** 2
 
 
 def _fleiss_chance(shared: Sequence[Choices]) -> float:
-    """Returns the same with the shares of all choices together."""
+    """Returns the chance that two annotators agree, with the shares of all choices."""
     counts = Counter(choice for choices in shared for choice in choices.values())
     return sum((count / counts.total()) ** 2 for count in counts.values())

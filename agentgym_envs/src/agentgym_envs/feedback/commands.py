@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Folders = Annotated[
     list[Path],
-    typer.Argument(help="Results of agentgym eval, or runs of agentgym-train: two, or one."),
+    typer.Argument(help="One or two results of agentgym eval or runs of agentgym-train."),
 ]
 out = Console(markup=False, emoji=False, highlight=False)
 err = Console(stderr=True, markup=False, emoji=False, highlight=False)
@@ -27,19 +27,24 @@ err = Console(stderr=True, markup=False, emoji=False, highlight=False)
 
 def compare(
     folders: Folders,
-    file: Annotated[Path, typer.Option("--out", help="Where the comparisons are, and go.")] = Path(
-        "comparisons.jsonl"
-    ),
-    annotator: Annotated[str, typer.Option(help="Who compares; the page asks without it.")] = "",
+    file: Annotated[
+        Path, typer.Option("--out", help="The file of comparisons; new ones are appended.")
+    ] = Path("comparisons.jsonl"),
+    annotator: Annotated[
+        str, typer.Option(help="The annotator's name; default: the page asks.")
+    ] = "",
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Of the page; 0 takes any that is free.")
+        int, typer.Option(min=0, max=65535, help="The page's port; 0 takes any free port.")
     ] = 0,
     terminal: Annotated[
-        bool, typer.Option("--terminal", help="In the terminal, without a page.")
+        bool, typer.Option("--terminal", help="Compare in the terminal, without a page.")
     ] = False,
     seed: Annotated[int, typer.Option(help="Decides which episode is on the left.")] = 0,
 ) -> None:
-    """Asks people which of two episodes of the same task is better: of two runs, or of one with several attempts at a task."""
+    """Asks people which of two episodes of the same task is better.
+
+    The episodes come from two runs, or from one run with several attempts per task.
+    """
     from agentgym_envs.feedback.record import Comparisons
     from agentgym_envs.feedback.session import Session
 
@@ -62,11 +67,11 @@ def compare(
 def export(
     file: Annotated[Path, typer.Argument(help="Comparisons.")],
     target: Annotated[
-        Path, typer.Argument(metavar="OUT", help="A JSONL file; an older one is replaced.")
+        Path, typer.Argument(metavar="OUT", help="A JSONL file; an existing one is replaced.")
     ],
     form: Annotated[str, typer.Option("--to", help="rewards, dpo or kto.")] = "rewards",
 ) -> None:
-    """Writes comparisons as TRL's RewardTrainer, DPOTrainer or KTOTrainer takes them."""
+    """Writes comparisons in the form of TRL's RewardTrainer, DPOTrainer or KTOTrainer."""
     from agentgym_envs.feedback import record
     from agentgym_envs.feedback.export import FORMS, exported, written
 
@@ -85,25 +90,24 @@ def export(
 
 
 def _write(target: Path, text: str) -> None:
-    """Writes a file at once; a pipe, such as /dev/stdout, as it goes.
+    """Writes a file atomically, or directly into a pipe such as /dev/stdout.
 
     Raises:
-        ArgumentError: it cannot be written; an older one is left as it is.
+        ArgumentError: the file cannot be written; an existing file stays unchanged.
     """
-    whole = target.resolve()  # where a link leads, so that it stays one
-    piped = target.exists() and not whole.is_file()
-    draft = (
-        target if piped else whole.with_name(f".{whole.name}.{secrets.token_hex(8)}")
-    )  # unique name
+    path = target.resolve()  # keeps a symbolic link
+    piped = target.exists() and not path.is_file()
+    # The draft needs a unique name, because several commands can write at once.
+    draft = target if piped else path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         draft.write_text(text, encoding="utf-8", newline="\n")
         if not piped:
-            os.replace(draft, whole)
+            os.replace(draft, path)
     except OSError as error:
         raise ArgumentError(f"cannot write {target}: {error.strerror}") from error
     finally:
         if not piped:
-            with suppress(OSError):  # nothing is there where the file took its place
+            with suppress(OSError):  # the draft does not exist after the replacement
                 draft.unlink()
 
 
@@ -112,10 +116,10 @@ def _why(left_out: Mapping[str, int]) -> str:
 
 
 def _pairs(folders: list[Path]) -> list[Row]:
-    """Returns the pairs of folders of results.
+    """Returns the pairs of episodes of result folders.
 
     Raises:
-        ArgumentError: more than two runs, or nothing to compare.
+        ArgumentError: more than two runs, or no pair.
     """
     from agentgym_envs.evaluate import record
     from agentgym_envs.evaluate.folders import expanded, named
@@ -147,7 +151,7 @@ def _in_browser(session: "Session", annotator: str, *, port: int) -> None:
 
     with Server(session, port=port) as server:
         out.print(f"{len(session.pairs)} pairs: {server.address(annotator)}", soft_wrap=True)
-        out.print("Ctrl-C ends it; what was judged is saved.", style="dim")
+        out.print("Ctrl-C ends it; finished judgements are saved.", style="dim")
         try:
             server.serve_forever()
         except KeyboardInterrupt:

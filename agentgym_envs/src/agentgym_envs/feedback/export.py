@@ -1,8 +1,8 @@
 """Comparisons as rows for other trainers: TRL's RewardTrainer, DPOTrainer and KTOTrainer.
 
-An episode is a conversation: the rules are the system's message, observations the user's, whole
-responses the assistant's, with whom it ends. A tie says nothing about which one is better, and
-neither does "neither": pairs leave them out, KTO takes them.
+An episode is a conversation that ends with the assistant. The rules are the system's message,
+observations the user's, and whole responses the assistant's. Pairs leave out "tie" and "neither",
+which have no better side; KTO includes them.
 """
 
 import json
@@ -20,26 +20,26 @@ GOOD = {"a": {"a"}, "b": {"b"}, "tie": {"a", "b"}, "neither": set[str]()}
 
 
 class LeftOut(Exception):
-    """A comparison that a form cannot hold; says why."""
+    """A comparison does not fit the form; the message is the reason."""
 
 
 def rewards(comparison: Row) -> Rows:
-    """Returns ``{"chosen", "rejected"}``: two whole conversations, for TRL's RewardTrainer.
+    """Returns ``{"chosen", "rejected"}``: two conversations, for TRL's RewardTrainer.
 
     Raises:
-        LeftOut: there is no better one.
+        LeftOut: neither side is better.
     """
     chosen, rejected = _ranked(comparison)
     return [{"chosen": chosen, "rejected": rejected}]
 
 
 def dpo(comparison: Row) -> Rows:
-    """Returns ``{"prompt", "chosen", "rejected"}``: what both have in common, and how each goes on, for TRL's DPOTrainer.
+    """Returns ``{"prompt", "chosen", "rejected"}`` for TRL's DPOTrainer.
 
-    The prompt ends with an observation, so that both completions begin with a response.
+    The prompt is the common beginning up to an observation. Both completions begin with a response.
 
     Raises:
-        LeftOut: there is no better one, or both begin with different observations.
+        LeftOut: neither side is better, or both begin with different observations.
     """
     chosen, rejected = _ranked(comparison)
     same = sum(
@@ -53,12 +53,13 @@ def dpo(comparison: Row) -> Rows:
 
 
 def kto(comparison: Row) -> Rows:
-    """Returns ``{"prompt", "completion", "label"}`` of each episode: the first observation, the rest, and whether it is good.
+    """Returns ``{"prompt", "completion", "label"}`` of each episode, for TRL's KTOTrainer.
 
-    The better one is good and the other one bad; of a tie both are good, of "neither" both are bad.
+    The prompt ends with the first observation. The better episode is good and the other one bad.
+    In a tie both are good, with "neither" both are bad.
 
     Raises:
-        LeftOut: an episode that cannot be written.
+        LeftOut: an episode does not fit the form.
     """
     made = []
     for side in ("a", "b"):
@@ -78,10 +79,10 @@ FORMS: Mapping[str, Callable[[Row], Rows]] = {"rewards": rewards, "dpo": dpo, "k
 
 
 def exported(comparisons: Sequence[Row], form: str) -> tuple[Rows, Counter[str]]:
-    """Returns rows, and how many comparisons are in none of them, by the reason.
+    """Returns the rows, and the number of omitted comparisons by reason.
 
     Args:
-        comparisons: those that stand.
+        comparisons: the valid comparisons (:func:`agentgym_envs.feedback.record.standing`).
         form: a key of ``FORMS``.
     """
     rows: Rows = []
@@ -98,8 +99,7 @@ def conversation(instructions: str, episode: Row) -> Messages:
     """Returns an episode as messages.
 
     Raises:
-        LeftOut: nothing was done in it, or by several agents, each of whom has a conversation of
-            its own.
+        LeftOut: the episode has no turn, or several agents with separate conversations.
     """
     turns = episode["turns"]
     if not turns:
@@ -110,7 +110,7 @@ def conversation(instructions: str, episode: Row) -> Messages:
 
 
 def written(rows: Rows) -> str:
-    """Returns rows as JSONL, in UTF-8 that any reader takes."""
+    """Returns rows as JSONL without ASCII escapes."""
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
@@ -136,7 +136,10 @@ def _said(instructions: str, turns: Sequence[Row]) -> Iterator[tuple[str, str]]:
 
 
 def _message(role: str, text: str) -> dict[str, str]:
-    """Returns a message; half a surrogate pair, which UTF-8 cannot write, becomes the replacement character."""
+    """Returns a message.
+
+    UTF-8 cannot encode lone surrogates, so they become the replacement character.
+    """
     return {
         "role": role,
         "content": text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"),

@@ -1,4 +1,4 @@
-"""Comparisons as a report shows them: what was chosen between which of its episodes, by whom, and how far annotators agree."""
+"""Comparisons in a report: episodes, choices, annotators and their agreement."""
 
 import json
 from collections import Counter
@@ -16,19 +16,18 @@ WORDS = {"tie": "equally good", "neither": "neither"}
 
 
 def judged(comparisons: Sequence[Row], runs: Sequence[Run]) -> dict[str, Any]:
-    """Returns what a report says of comparisons.
+    """Returns the comparisons for a report.
 
-    An episode is found by what was played in it, so that folders may have other names than they had
-    when it was judged.
+    Episodes are identified by their content, because folders can be renamed after the judgement.
 
     Args:
-        comparisons: those that stand.
-        runs: the names and lines of the folders that are reported, in their order.
+        comparisons: the valid comparisons (:func:`agentgym_envs.feedback.record.standing`).
+        runs: the names and lines of the reported folders, in order.
 
     Returns:
-        "notes", texts; and "pairs": env_id, task_id, sides a and b ("run", "attempt", and "number",
-        the place of the episode among
-        all lines, or None), and "choices" with annotator, choice and comment.
+        "notes", texts; and "pairs" with env_id, task_id, sides a and b, and "choices". A side has
+        "run", "attempt" and "number", the index of the episode among all lines, or None. A choice
+        has annotator, choice and comment.
     """
     places = _places(runs)
     pairs = [_pair(rows, places) for rows in grouped(comparisons, Pair.of).values()]
@@ -43,7 +42,7 @@ def judged(comparisons: Sequence[Row], runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def _places(runs: Sequence[Run]) -> Places:
-    """Returns where each episode is, by what was played in it."""
+    """Returns the places of each episode by its content."""
     places: Places = {}
     numbered = enumerate((name, row) for name, rows in runs for row in rows)
     for number, (name, row) in numbered:
@@ -69,7 +68,7 @@ def _side(side: Row, found: Sequence[tuple[str, int]]) -> dict[str, Any]:
 
 
 def _results(comparisons: Sequence[Row]) -> list[str]:
-    """Returns a sentence for each two runs; attempts of one run are told apart in the table alone."""
+    """Returns a sentence per pair of runs, or for the attempts of a single run."""
     found = grouped(comparisons, lambda row: (row["a"]["run"], row["b"]["run"]))
     return [_result(a, b, Counter(row["choice"] for row in rows)) for (a, b), rows in found.items()]
 

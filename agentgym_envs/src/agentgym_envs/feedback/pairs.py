@@ -1,4 +1,8 @@
-"""Which episodes are compared: those of the same task and attempt in two runs, or the attempts at each task of one."""
+"""The pairs of episodes to compare.
+
+With two runs, a pair has the same task and attempt. With one run, a pair has two attempts at a
+task.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
@@ -17,12 +21,13 @@ Run = tuple[str, Sequence[Row]]
 
 
 def pairs(runs: Sequence[Run], rules: Callable[[str], str]) -> list[Row]:
-    """Returns comparisons without a choice, in the order of the results; two episodes that went alike are no pair.
+    """Returns comparisons without a choice, in the order of the results.
+
+    Two identical episodes are not compared.
 
     Args:
-        runs: two; or one, whose attempts at a task are then compared with each other: one pair of
-            each task first, so that whoever
-            stops early has seen many tasks.
+        runs: two runs; or one, whose attempts at each task are compared. The first pairs of all
+            tasks come before the second ones.
         rules: returns an environment's instructions.
     """
     found = _between(*runs) if len(runs) == 2 else _within(*runs)
@@ -40,7 +45,7 @@ def pairs(runs: Sequence[Run], rules: Callable[[str], str]) -> list[Row]:
 
 
 def instructions(env_id: str, kwargs: dict[str, Any]) -> str:
-    """Returns an environment's rules; nothing where it cannot be made here, or not with these keywords.
+    """Returns an environment's rules; empty if it cannot be made with the keywords.
 
     Args:
         env_id: a registered id.

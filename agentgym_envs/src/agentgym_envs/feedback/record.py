@@ -1,4 +1,6 @@
-"""Comparisons: a JSONL file to which lines are only ever added, one a judgement of two episodes of the same task.
+"""Comparisons: an append-only JSONL file with one line per judgement.
+
+A judgement compares two episodes of the same task.
 
 A line of a comparison::
 
@@ -15,9 +17,9 @@ A line of a comparison::
 ``choice`` is "a" or "b" (which is better), "tie" (equally good) or "neither" (both are bad).
 ``run`` is the name of a folder of results; a turn of an episode with several agents also has
 "seat". ``family`` is that of the results, which tells apart what several agents did in the same
-game; it may be missing. Which of the two is "a" says nothing: a line with the sides, and the
-choice, the other way round means the same. A later comparison of the same two episodes by the same
-annotator stands in place of the earlier one, and a line that takes one back is::
+game; it may be missing. The order of the sides has no meaning: a line with sides and choice
+swapped means the same. A later comparison of the same two episodes by the same annotator replaces
+the earlier one. A line that takes a comparison back is::
 
     {"row": "undo", "env_id": …, "family": …, "task_id": …, "annotator": "kim",
      "a": {"run": …, "attempt": …, "settings": …}, "b": {…}}
@@ -42,7 +44,7 @@ COMPARISON = {**HEAD, "instructions": str, "choice": str, "comment": str}
 
 
 class Side(NamedTuple):
-    """What names an episode of a task."""
+    """Identifies an episode of a task."""
 
     run: str
     attempt: int
@@ -50,12 +52,12 @@ class Side(NamedTuple):
 
     @classmethod
     def of(cls, episode: Mapping[str, Any]) -> "Side":
-        """Returns the name of an episode."""
+        """Returns the identity of an episode."""
         return cls(*(episode[name] for name in cls._fields))
 
 
 class Pair(NamedTuple):
-    """What names two episodes of the same task, whichever of them comes first; here ``a`` is the lesser name."""
+    """Identifies two episodes of the same task; ``a`` is the smaller side."""
 
     env_id: str
     family: str
@@ -65,7 +67,7 @@ class Pair(NamedTuple):
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> "Pair":
-        """Returns the name of what a line is about."""
+        """Returns the pair of a line."""
         a, b = sorted((Side.of(row["a"]), Side.of(row["b"])))
         return cls(row["env_id"], row.get("family", ""), row["task_id"], a, b)
 
@@ -74,20 +76,20 @@ class Comparisons:
     """A file of comparisons, open for more lines; one process at a time.
 
     Args:
-        path: made if it is not there.
+        path: the file; created if it does not exist.
 
     Raises:
-        ArgumentError: the file cannot be written, has a line that is none of ours, or another
-            process has it open.
+        ArgumentError: the file cannot be written, has an invalid line, or is open in another
+            process.
     """
 
     def __init__(self, path: Path):
         self._lines = lines.Lines(
             path,
-            busy=f"somebody else compares into {path}: wait for the end, or give another --out",
+            busy=f"another process has {path} open: wait for its end, or use another --out",
         )
         self.rows, self.cut = read(path)
-        """The lines so far, and how many bytes of a last line a killed process left behind; they are dropped."""
+        """The lines so far, and the bytes of a partial last line, which is dropped."""
         self._lines.drop(self.cut)
 
     def add(self, row: Row) -> None:
@@ -96,15 +98,15 @@ class Comparisons:
         self.rows.append(row)
 
     def close(self) -> None:
-        """Lets others in."""
+        """Closes the file; other processes can open it."""
         self._lines.close()
 
 
 def read(path: Path) -> tuple[list[Row], int]:
-    """Returns the lines of a file of comparisons, and the length of a last line that was cut off.
+    """Returns the lines of a file of comparisons, and the bytes of a partial last line.
 
     Raises:
-        ArgumentError: no such file, or a line that is none of ours; names it.
+        ArgumentError: no such file, or an invalid line; the message has its number.
     """
     try:
         return lines.read(path, fits=_fits, what="comparison")
@@ -115,7 +117,7 @@ def read(path: Path) -> tuple[list[Row], int]:
 
 
 def standing(rows: Iterable[Row]) -> list[Row]:
-    """Returns the comparisons that stand: neither taken back nor made again; one an annotator and pair, the earliest first.
+    """Returns the valid comparisons: the last per annotator and pair, unless undone.
 
     Their sides are in order: see :func:`ordered`.
     """
@@ -129,7 +131,7 @@ def standing(rows: Iterable[Row]) -> list[Row]:
 
 
 def ordered(row: Row) -> Row:
-    """Returns a comparison, or a pair without a choice, whose sides are in the order of their names: the same for everybody."""
+    """Returns a comparison, or a pair without a choice, with its sides in sorted order."""
     if Side.of(row["a"]) <= Side.of(row["b"]):
         return row
     turned = {**row, "a": row["b"], "b": row["a"]}
@@ -150,7 +152,7 @@ def undo(comparison: Row) -> Row:
 
 
 def episode(run: str, row: Mapping[str, Any]) -> Row:
-    """Returns what a comparison keeps of an episode.
+    """Returns the part of an episode that a comparison keeps.
 
     Args:
         run: the name of its folder.

@@ -1,8 +1,7 @@
-"""The page on which people compare episodes, served to browsers of this machine alone.
+"""The page on which people compare episodes, served only to browsers on this machine.
 
-Whoever does not know the token in the address gets nothing; requests under another host name, or
-from another page, are refused, so that no web site that is open in the same browser can read or
-judge anything.
+Requests need the token in the address. Requests with another host name or from another page are
+refused: web sites in the same browser can neither read nor judge.
 """
 
 import json
@@ -31,11 +30,11 @@ class Server(ThreadingHTTPServer):
     """Serves a session until it is shut down.
 
     Args:
-        session: what to judge.
-        port: to listen on; 0 for any that is free.
+        session: the pairs to judge.
+        port: the port to listen on; 0 for any free port.
 
     Raises:
-        ArgumentError: the port cannot be had.
+        ArgumentError: the port is not available.
     """
 
     def __init__(self, session: Session, *, port: int = 0):
@@ -43,8 +42,8 @@ class Server(ThreadingHTTPServer):
             super().__init__((ADDRESS, port), _Handler)
         except (OSError, OverflowError) as error:
             raise ArgumentError(
-                f"port {port} cannot be had ({error}): give another --port, or 0 for any that is"
-                " free"
+                f"port {port} is not available ({error}): use another --port, or 0 for any free"
+                " port"
             ) from error
         self.token = secrets.token_urlsafe(16)
         self.hosts = {f"{host}:{self.server_port}" for host in HOSTS}
@@ -52,22 +51,22 @@ class Server(ThreadingHTTPServer):
         self._session, self._lock = session, threading.Lock()
 
     def address(self, annotator: str = "") -> str:
-        """Returns where the page is, for an annotator or for whoever says a name."""
+        """Returns the page's address, with the annotator's name if there is one."""
         name = f"#{quote(annotator, safe='')}" if annotator else ""
         return f"http://{ADDRESS}:{self.server_port}/{self.token}/{name}"
 
     def ask(self, question: Callable[[Session], State]) -> State:
-        """Asks the session, one request at a time."""
+        """Calls the session, one request at a time."""
         with self._lock:
             return question(self._session)
 
 
 class _Handler(BaseHTTPRequestHandler):
     server: Server
-    timeout = 30  # seconds that a request may take to come
+    timeout = 30  # seconds in which a request must arrive
 
     def do_GET(self) -> None:
-        """Answers with the page, or with where an annotator stands."""
+        """Answers with the page, or with the state of an annotator."""
         if self._refused():
             return
         if self._place() == "":
@@ -79,7 +78,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._fail(HTTPStatus.NOT_FOUND, "there is no such page")
 
     def do_POST(self) -> None:
-        """Takes a judgement, or takes one back."""
+        """Stores a judgement, or takes one back."""
         if self._refused():
             return
         given = self._given()
@@ -88,10 +87,10 @@ class _Handler(BaseHTTPRequestHandler):
         elif self._place() == "undo" and _has(given, {"annotator": str}):
             self._answer(lambda session: session.undo(given["annotator"]))
         else:
-            self._fail(HTTPStatus.BAD_REQUEST, "this is no judgement")
+            self._fail(HTTPStatus.BAD_REQUEST, "this is not a judgement")
 
     def _refused(self) -> bool:
-        """Refuses whoever is not this page, on this machine."""
+        """Refuses requests that do not come from this page on this machine."""
         host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
         if host not in self.server.hosts or origin not in (None, f"http://{host}"):
             self._fail(HTTPStatus.FORBIDDEN, "only the page itself may ask")
@@ -107,7 +106,7 @@ class _Handler(BaseHTTPRequestHandler):
         return urlsplit(self.path).path.removeprefix(f"/{self.server.token}/")
 
     def _given(self) -> Any:
-        """Returns the JSON of a request; None if it is none."""
+        """Returns the JSON of a request; None if it has no valid JSON."""
         length = self.headers.get("Content-Length", "")
         if (
             self.headers.get_content_type() != "application/json"
@@ -149,7 +148,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Says nothing: the terminal is for the person who compares."""
+        """Logs nothing, to keep the terminal readable."""
 
 
 def _has(given: Any, types: dict[str, type]) -> bool:

@@ -1,4 +1,4 @@
-"""Annotators at work: which pair comes next, which side is whose, what is written down.
+"""A session of judging: chooses the next pair, hides the sides and stores choices.
 
 The page and the terminal share it.
 """
@@ -16,19 +16,22 @@ from agentgym_envs.tasks import stable_hash
 
 Choice = Literal["left", "right", "tie", "neither"]
 SHOWN: tuple[Choice, ...] = ("left", "right", "tie", "neither")
-LONGEST = 80  # characters of a name
+LONGEST = 80  # largest number of characters of a name
 
 
 @dataclass(frozen=True)
 class Question:
-    """A pair as an annotator sees it: neither whose sides these are, nor how the environment scored them."""
+    """A pair as an annotator sees it, without runs and scores."""
 
     number: int
     env_id: str
     task_id: str
     instructions: str
     left: Row
-    """end, last, turns; a turn has observation, response, action, invalid, and agent if it has one."""
+    """The keys end, last and turns.
+
+    A turn has observation, response, action, invalid, and seat if there are several seats.
+    """
     right: Row
     choice: Choice | None = None
     """The annotator's choice that was undone."""
@@ -37,23 +40,23 @@ class Question:
 
 @dataclass(frozen=True)
 class State:
-    """Where an annotator stands."""
+    """The progress of an annotator."""
 
     annotator: str
     done: int
     total: int
     question: Question | None
-    """None: all is done."""
+    """None if all pairs are judged."""
     agreement: str
-    """Of everybody, in a sentence."""
+    """The agreement of all annotators, in a sentence."""
 
 
 class Session:
-    """Pairs to judge, and the file of what was judged. Calls must not overlap.
+    """Pairs to judge, and the file of judgements. Calls must not overlap.
 
     Args:
         pairs: comparisons without a choice.
-        file: of the judgements so far, by anybody; gets the new ones.
+        file: the judgements of all annotators; receives the new ones.
         seed: decides which side is on the left.
     """
 
@@ -61,13 +64,13 @@ class Session:
         self.pairs, self._file = [ordered(row) for row in pairs], file
         self._keys = [Pair.of(row) for row in pairs]
         self._turned = [bool(stable_hash(json.dumps([seed, *key])) % 2) for key in self._keys]
-        self._undone: dict[tuple[str, Pair], Row] = {}  # to show again what was chosen
+        self._undone: dict[tuple[str, Pair], Row] = {}  # undone choices, to show them again
 
     def state(self, annotator: str) -> State:
-        """Returns where an annotator stands.
+        """Returns the progress of an annotator.
 
         Raises:
-            ArgumentError: no name.
+            ArgumentError: the name is empty or too long.
         """
         if not annotator.strip() or len(annotator) > LONGEST:
             raise ArgumentError(
@@ -81,16 +84,18 @@ class Session:
         )
 
     def judge(self, annotator: str, number: int, choice: str, comment: str) -> State:
-        """Writes down a judgement of the pair that is next; a late one, of a pair that is not, changes nothing.
+        """Stores a judgement of the annotator's next pair.
+
+        A judgement of any other pair changes nothing.
 
         Args:
-            annotator: whose.
-            number: of the question.
+            annotator: the annotator's name.
+            number: the number of the question.
             choice: "left", "right", "tie" or "neither".
             comment: any text.
 
         Raises:
-            ArgumentError: another choice.
+            ArgumentError: an unknown choice.
         """
         if choice not in SHOWN:
             raise ArgumentError(f"choice={choice!r}: must be one of {', '.join(SHOWN)}")
@@ -105,7 +110,7 @@ class Session:
         return self.state(annotator)
 
     def undo(self, annotator: str) -> State:
-        """Takes the annotator's last judgement back; it comes again."""
+        """Takes the annotator's last judgement back; the pair comes again."""
         mine = [row for row in self._standing() if row["annotator"] == annotator]
         if mine:
             self._undone[annotator, Pair.of(mine[-1])] = mine[-1]
@@ -121,7 +126,7 @@ class Session:
         return [row for row in standing(self._file.rows) if Pair.of(row) in keys]
 
     def _recorded(self, number: int, choice: str) -> str:
-        """Returns a choice between left and right as one between a and b."""
+        """Returns the choice with "left" and "right" replaced by "a" and "b"."""
         sides = (
             {"left": "a", "right": "b"} if not self._turned[number] else {"left": "b", "right": "a"}
         )

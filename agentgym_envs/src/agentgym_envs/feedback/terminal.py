@@ -1,4 +1,4 @@
-"""The same in the terminal: two columns, and a letter for a choice."""
+"""Comparison in the terminal: two columns, and a letter per choice."""
 
 from collections.abc import Callable
 from itertools import zip_longest
@@ -24,13 +24,13 @@ def compare(
     """Asks until all pairs are judged, or until the annotator stops.
 
     Args:
-        session: what to judge.
-        annotator: who does.
-        console: where to.
+        session: the pairs to judge.
+        annotator: the annotator's name.
+        console: the output.
         ask: returns a line for a prompt; EOFError stops.
 
     Raises:
-        ArgumentError: a name that cannot be.
+        ArgumentError: an invalid name.
     """
     state, shown = session.state(annotator), None
     while question := state.question:
@@ -72,7 +72,10 @@ def _show(console: Console, state: State, question: Question) -> None:
 
 
 def _cells(side: dict[str, Any]) -> list[Group]:
-    """Returns the turns and the end of an episode; its texts are never markup, and control characters do nothing."""
+    """Returns the turns and the end of an episode.
+
+    Its texts are never markup, and control characters are replaced.
+    """
     cells = [_turn(number, turn) for number, turn in enumerate(side["turns"], 1)]
     return [*cells, Group(Text(f"End: {side['end']}", style="bold"), _text(side["last"]))]
 

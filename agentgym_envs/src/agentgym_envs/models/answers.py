@@ -63,7 +63,10 @@ class Reply:
     finish: str = ""
     """The server's finish reason: ``stop``, ``length``, ``tool_calls``, …"""
     cost: float | None = None
-    """In the currency of the endpoint's prices, without cache discounts; ``None`` without prices or usage."""
+    """In the currency of the endpoint's prices, without cache discounts.
+
+    ``None`` without prices or usage.
+    """
 
 
 @dataclass(frozen=True)
@@ -125,7 +128,10 @@ def knows(models: list[str], name: str) -> bool:
 
 
 def read_complaint(body: str) -> Complaint:
-    """Finds the message in an answer of any form: ``error.message``, ``error``, ``message``, ``detail``, or plain text."""
+    """Finds the message in an answer of any form.
+
+    The forms are ``error.message``, ``error``, ``message``, ``detail`` and plain text.
+    """
     try:
         found = json.loads(body)
     except (ValueError, RecursionError):

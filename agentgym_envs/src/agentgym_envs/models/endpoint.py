@@ -14,7 +14,7 @@ from agentgym_envs.network import is_local
 Message = Mapping[str, Any]
 """``{"role": …, "content": …}``, as OpenAI has it."""
 ToolSchema = Mapping[str, Any]
-"""``{"type": "function", "function": …}``, as :meth:`agentgym_envs.wrappers.formats.FunctionCall.schema` gives it."""
+"""``{"type": "function", "function": …}``; see :meth:`.FunctionCall.schema`."""
 
 OURS = frozenset(("model", "messages", "tools", "stream", "n"))  # keys that ``extra`` must not set
 

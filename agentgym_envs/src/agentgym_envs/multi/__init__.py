@@ -1,4 +1,7 @@
-"""Games of several seats: played by agents against each other, as PettingZoo environments, or from one seat with Gymnasium."""
+"""Games of several seats.
+
+Agents play them against each other, as PettingZoo environments, or from one seat with Gymnasium.
+"""
 
 from agentgym_envs.multi.game import TextGame
 from agentgym_envs.multi.make import make_game

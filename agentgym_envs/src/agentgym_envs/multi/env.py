@@ -1,4 +1,7 @@
-"""A game as a Gymnasium environment: some of its seats are the caller's, one action after the other; others play the rest."""
+"""A game as a Gymnasium environment.
+
+The caller plays some seats, one action after the other. Opponents play the other seats.
+"""
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +27,7 @@ class SeatsEnv(TextEnv):
     ``["successes"]`` and ``["invalids"]`` say what the step brought to each seat of the caller's;
     ``info["score"]`` is the mean of their scores, and ``info["success"]`` says that all have
     succeeded. Seats that speak at once are asked one after the other, and see nothing of each other
-    before all have spoken. What a seat may know is its observations and ``info["goal"]``:
+    before all have spoken. A seat knows only its observations and ``info["goal"]``:
     ``info["task_id"]`` is for who evaluates, and may tell what another seat knows.
 
     Args:
@@ -76,7 +79,7 @@ class SeatsEnv(TextEnv):
         return self.match.see(self.seat), self.game.goal(self.seat)
 
     def act(self, action: str) -> Outcome:
-        """Applies the acting seat's action, then plays the opponents until a seat of the caller acts."""
+        """Applies the acting seat's action and plays opponents until the caller's next turn."""
         invalid = dict.fromkeys(self.seats, False)
         if not self.match.over and self.match.say(
             self.seat, action
@@ -87,7 +90,10 @@ class SeatsEnv(TextEnv):
         return self._outcome(self.match.see(self.seat), invalid)
 
     def refuse(self, text: str) -> Outcome:
-        """Tells the seat that acts, whose turn it still is; like an action that is not understood it may forfeit the game."""
+        """Reports an invalid response to the acting seat, which must act again.
+
+        Like any invalid action, it can forfeit the game.
+        """
         if not self.match.over:
             self.match.refuse(self.seat)
         if not self.match.over:
@@ -105,7 +111,10 @@ class SeatsEnv(TextEnv):
         return Outcome(text, score, self.match.over, success, any(invalid.values()), extra)
 
     def actions(self) -> list[str]:
-        """Returns those of the seat that acts; where others have ended the game before its first turn, there is nothing to say."""
+        """Returns the actions of the acting seat.
+
+        The list is empty if other seats have ended the game before its first turn.
+        """
         return [PASS] if self.match.over else self.game.actions(self.seat)
 
     def oracle(self) -> Iterator[str]:
@@ -132,7 +141,10 @@ class SeatsEnv(TextEnv):
         self._players = {seat: make_player(self.game, seat, self._opponents) for seat in seats}
 
     def _go_on(self) -> dict[str, bool]:
-        """Lets others speak until one of the caller's seats is to; returns which of the caller's were not understood meanwhile."""
+        """Plays the opponents until a seat of the caller must act.
+
+        Returns the seats of the caller whose actions were invalid meanwhile.
+        """
         invalid = dict.fromkeys(self.seats, False)
         while self.match.waiting:
             seat = self.match.waiting[0]

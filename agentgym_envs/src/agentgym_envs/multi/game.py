@@ -57,7 +57,10 @@ class TextGame(metaclass=ABCMeta):
         """Returns the tasks of all splits."""
 
     def default_seat(self, task: Task) -> str:
-        """Returns the caller's seat in a task if the caller names none; the first seat, unless a game says otherwise."""
+        """Returns the caller's default seat in a task: the first seat.
+
+        Games can override this.
+        """
         return self.seats[0]
 
     @abstractmethod
@@ -70,14 +73,17 @@ class TextGame(metaclass=ABCMeta):
 
     @abstractmethod
     def acting(self) -> tuple[str, ...]:
-        """Returns who acts now, in a fixed order: several where they do not see each other's words before all have spoken."""
+        """Returns the seats that act now, in a fixed order.
+
+        Several seats act at once if none of them sees the others' actions before all have acted.
+        """
 
     @abstractmethod
     def act(self, said: Mapping[str, str]) -> Mapping[str, Outcome]:
         """Applies what those who act have said, any strings.
 
         Returns:
-            An outcome for every seat: what it newly sees, which may be empty, and its score. Either
+            An outcome for every seat: its new text, which can be empty, and its score. Either
             all are ``done`` or none. A
             seat of a game with turns whose words were not understood is ``invalid``, and acts
             again.
@@ -92,7 +98,10 @@ class TextGame(metaclass=ABCMeta):
         """Returns the best action of an acting seat."""
 
     def secrets(self, seat: str) -> tuple[str, ...]:
-        """Returns texts that a seat knows of the current task: before the end no other is shown one, nor has it in its goal."""
+        """Returns the secret texts of a seat in the current task.
+
+        Before the end, no secret may be in a text or goal of another seat.
+        """
         return ()
 
     def forfeit(self, seat: str) -> Mapping[str, Outcome]:

@@ -40,7 +40,10 @@ class Match:
         )
 
     def say(self, seat: str, action: str) -> bool:
-        """Takes the action of an acting seat; returns whether the game continued (False: others must act)."""
+        """Takes the action of an acting seat.
+
+        Returns whether the game continued; False if other seats must act first.
+        """
         assert seat in self.waiting, f"{seat} is not waited for"
         self._said[seat] = action
         if self.waiting:
@@ -72,7 +75,9 @@ class Match:
         return self._earned[seat] - before
 
     def _count(self, invalid: Mapping[str, bool]) -> None:
-        """Counts how often in a row seats were not understood: after the game's ``max_invalid_actions`` they forfeit, all of them.
+        """Counts the invalid actions in a row of each seat.
+
+        After the game's ``max_invalid_actions``, all these seats forfeit.
 
         Each has what its own forfeit leaves it, the others what the first one leaves them.
         """

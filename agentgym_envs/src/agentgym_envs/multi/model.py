@@ -18,7 +18,7 @@ class ModelPlayer:
     What follows its thought is its action; a thought that does not end leaves nothing to say.
 
     Args:
-        game: whose rules it is told.
+        game: the game whose rules the model gets.
         model: its name at the server.
 
     Raises:

@@ -1,4 +1,6 @@
-"""Games as PettingZoo environments: parallel, where all agents act at every step, and AEC, where they act one after the other.
+"""Games as PettingZoo environments.
+
+In the parallel form all agents act at every step; in AEC they act one after the other.
 
 Importing this module registers every game with PettingZoo: ``pettingzoo.make("parallel",
 "agentgym/Connect4-v1")``.
@@ -30,7 +32,7 @@ class _Table:
         game_id: its id.
         split: see :class:`agentgym_envs.TextEnv`.
         tasks: likewise.
-        render_mode: None or "ansi": what has been seen and said, seat by seat.
+        render_mode: None or "ansi": the texts and actions of each seat.
     """
 
     def __init__(
@@ -61,7 +63,10 @@ class _Table:
         return self._task.id
 
     def start(self, seed: int | None, options: dict[str, Any] | None) -> None:
-        """Starts an episode, by chance where no seed was ever given; PettingZoo wants unknown options to be ignored."""
+        """Starts an episode, a random one if no seed was ever passed.
+
+        Unknown options are ignored, as PettingZoo requires.
+        """
         named = named_task(options)
         if seed is not None:
             self._random, _ = seeding.np_random(seed)
@@ -112,9 +117,11 @@ class _Table:
 
 
 class ParallelText(pettingzoo.ParallelEnv[str, str, str]):  # type: ignore[misc]
-    """All agents act at every step; the actions of those that are not to speak now are ignored (``info["acts"]``).
+    """All agents act at every step.
 
-    Observations and actions are strings: what an agent newly sees.
+    Actions of agents whose ``info["acts"]`` is false are ignored.
+
+    Observations and actions are strings; an observation is the new text for an agent.
     """
 
     def __init__(self, table: _Table):
@@ -184,7 +191,9 @@ class ParallelText(pettingzoo.ParallelEnv[str, str, str]):  # type: ignore[misc]
 
 
 class TurnsText(pettingzoo.AECEnv[str, dict[str, str], str | None]):  # type: ignore[misc]
-    """Agents act one after the other; those that speak at once see nothing of each other before all have spoken.
+    """Agents act one after the other.
+
+    Agents that act at once do not see each other's actions before all have acted.
 
     An observation is ``{"text": str}``, for PettingZoo's own checks do not take a string; an action
     is a string. PettingZoo's
@@ -273,10 +282,10 @@ class TurnsText(pettingzoo.AECEnv[str, dict[str, str], str | None]):  # type: ig
 
 
 def _need(agents: list[str]) -> None:
-    """Refuses a step where nobody is there.
+    """Rejects a step without an agent.
 
     Raises:
-        ResetNeeded: nobody is.
+        ResetNeeded: no agent is left.
     """
     if not agents:
         raise ResetNeeded("the episode is over or was never started: call reset()")

@@ -1,1 +1,1 @@
-"""Self-contained web pages, and the style and scripts that the report and the comparison page share."""
+"""Self-contained web pages, and the shared style and scripts of report and comparison page."""

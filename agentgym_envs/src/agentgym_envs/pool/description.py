@@ -18,7 +18,7 @@ class Description(NamedTuple):
     tools: dict[str, str]
     """Tools by name: see :class:`agentgym_envs.TextEnv`."""
     text_env: bool
-    """Whether it is a ``TextEnv``, which has an oracle; otherwise it is a plain Gymnasium environment."""
+    """Whether it is a ``TextEnv``, with an oracle, or a plain Gymnasium environment."""
     seats: Sequence[str] = ()
     """The seats of a game that the actions are for; empty in an environment with one agent."""
 

@@ -6,11 +6,9 @@ A worker process holds several environments and answers in order. Every request 
 The pool kills and replaces a worker that dies or does not answer in time. The environment that the
 worker was running fails with :class:`~agentgym_envs.errors.WorkerDied` or
 :class:`~agentgym_envs.errors.EnvTimeout`. The worker's other environments lose their state, and
-their
-steps fail with :class:`~agentgym_envs.errors.NeighbourFailed`. If the worker was idle, the cause is
-unknown, and the steps of all its environments fail with ``WorkerDied``. A reset needs no state, so
-the
-new worker answers the resets that were waiting. Other workers are not affected.
+their steps fail with :class:`~agentgym_envs.errors.NeighbourFailed`. If the worker was idle, the
+cause is unknown, and the steps of all its environments fail with ``WorkerDied``. A reset needs no
+state, so the new worker answers the resets that were waiting. Other workers are not affected.
 
 A signal handler, such as that of Ctrl-C, can raise between any two instructions. A later
 :meth:`EnvPool.recv` continues from there. Every change of the state is therefore atomic: one
@@ -29,18 +27,12 @@ from typing import Any, NamedTuple
 import gymnasium
 
 from agentgym_envs import registry
-from agentgym_envs.errors import (
-    ArgumentError,
-    EnvFailure,
-    EnvRaised,
-    EnvTimeout,
-    NeighbourFailed,
-    WorkerDied,
-    shown,
-)
+from agentgym_envs.errors import ArgumentError, EnvFailure, EnvTimeout, WorkerDied
+from agentgym_envs.pool.failures import failures
 from agentgym_envs.pool.handle import Handle, Request, end_all
-from agentgym_envs.pool.result import REFUSALS, Result
-from agentgym_envs.pool.wire import BadMessage, pack
+from agentgym_envs.pool.messages import check_limit, packed, parse_result
+from agentgym_envs.pool.result import Result
+from agentgym_envs.pool.wire import BadMessage
 from agentgym_envs.processes import module_folders
 
 CLOSE_TIMEOUT = 5.0  # seconds in which the workers can close their environments
@@ -66,13 +58,10 @@ class EnvPool:
         workers: number of processes; by default one per CPU core, at most one per environment.
         timeout: time limit of one call of an environment, in seconds.
         start_timeout: time limit for creating an environment or for its first reset, in seconds.
-            This
-            includes starting the worker, imports, building an index and starting a simulator. The
-            pool
-            raises it to ``timeout`` if it is lower.
+            This includes starting the worker, imports, building an index and starting a simulator.
+            The pool raises it to ``timeout`` if it is lower.
         action_format: the format of responses, a key of ``agentgym_envs.wrappers.FORMATS``; with
-            None a
-            response is the action.
+            None a response is the action.
         **kwargs: passed to ``gymnasium.make``, JSON-able.
 
     Raises:
@@ -80,6 +69,12 @@ class EnvPool:
         BrokenPlugin: the environment's package is broken.
         ArgumentError: a count, time or step limit that is not positive, or a keyword that is not
             JSON-able.
+
+    >>> with EnvPool("agentgym/Maze-v1", num_envs=2, workers=1) as pool:
+    ...     pool.reset(1, seed=7)
+    ...     (result,) = pool.recv()
+    >>> result.index, result.info["goal"], result.error
+    (1, 'take the lamp', None)
     """
 
     def __init__(
@@ -103,7 +98,7 @@ class EnvPool:
                 f" start_timeout={start_timeout}"
             )
             raise ArgumentError(f"{given}: all must be positive")
-        _check_limit(kwargs.get("max_episode_steps"))
+        check_limit(kwargs.get("max_episode_steps"))
         self.spec = registry.spec(env_id)
         self.num_envs = num_envs
         self.timeout = timeout
@@ -114,7 +109,7 @@ class EnvPool:
             "action_format": action_format,
             "path": module_folders()[1],
         }
-        self._setup = _packed(setup, f"the keywords of {env_id}")
+        self._setup = packed(setup, f"the keywords of {env_id}")
         self._size = min(num_envs, workers or os.cpu_count() or 1)
         self._state = _State([None] * self._size, {}, {}, {})
         self._owner = os.getpid()
@@ -164,8 +159,9 @@ class EnvPool:
         self._ask(index, "oracle")
 
     def ask_description(self, index: int) -> None:
-        """Requests the fields of a :class:`~agentgym_envs.pool.Description`, in the result's ``info``.
+        """Requests a description of the environment.
 
+        The result's ``info`` holds the fields of a :class:`~agentgym_envs.pool.Description`.
         The worker creates the environment if it does not exist.
         """
         self._ask(index, "describe")
@@ -178,8 +174,7 @@ class EnvPool:
 
         Returns:
             All results that are ready. The list is empty if nothing is outstanding, the time is
-            over, or
-            :meth:`wake` was called.
+            over, or :meth:`wake` was called.
         """
         self._check_owner()
         end = None if timeout is None else time.monotonic() + timeout
@@ -250,14 +245,14 @@ class EnvPool:
         if not 0 <= index < self.num_envs:
             raise ArgumentError(f"there is no environment {index}, only 0 to {self.num_envs - 1}")
         number = next(self._numbers)
-        packed = _packed(
+        content = packed(
             {"id": number, "do": kind, "index": index, **details}, f"a {kind} of {self.spec.id}"
         )
         state = self._state
         if index in state.lost and kind != "reset":
             state.answers[number] = Result(index, error=state.lost[index])
             return
-        request = Request(number, index, kind, packed)
+        request = Request(number, index, kind, content)
         if index in state.lost:
             lost = {i: error for i, error in state.lost.items() if i != index}
             self._state = state._replace(asked={**state.asked, number: request}, lost=lost)
@@ -293,7 +288,9 @@ class EnvPool:
                 self._digest(slot, worker)
 
     def _collect(self, end: float | None) -> bool:
-        """Receives answers; waits for them until ``end``, a deadline or the next check of the processes.
+        """Receives answers.
+
+        It waits until ``end``, a deadline or the next check of the processes.
 
         Returns:
             Whether :meth:`wake` was called.
@@ -344,7 +341,7 @@ class EnvPool:
         try:
             while (answer := worker.inbox.first()) is not None:
                 request = worker.head
-                result = _result(request, answer)
+                result = parse_result(request, answer)
                 assert request is not None
                 if result.error:
                     worker.made.discard(result.index)
@@ -380,24 +377,10 @@ class EnvPool:
         if why is not None:
             worker.kill()
         why = why or worker.exit_report()
-        state, lost = self._state, dict(self._state.lost)
+        state = self._state
         requests = [r for r in worker.requests if r.id not in state.answers]
-        failed: dict[int, EnvFailure] = {}
-        if (
-            begun == 0
-        ):  # the worker failed at start-up: no environment caused it, and a retry would fail too
-            failed = {r.id: kind(f"{self.spec.id} did not start: {why}") for r in requests}
-        else:
-            culprit = (
-                requests[0]
-                if requests and (requests[0].id <= begun or kind is EnvTimeout)
-                else None
-            )
-            for index in range(slot, self.num_envs, self._size):
-                lost[index] = self._loss(index, culprit, why)
-            if culprit:
-                failed[culprit.id] = kind(f"{self.spec.id} environment {culprit.index}: {why}")
-            failed |= _stateless(requests[bool(culprit) :], lost)
+        indices = range(slot, self.num_envs, self._size)
+        failed, lost = failures(self.spec.id, indices, requests, begun, kind, why, state.lost)
         waiting = [r for r in requests if r.id not in failed]
         workers = [*state.workers]
         workers[slot] = self._successor(waiting) if waiting else None
@@ -413,79 +396,3 @@ class EnvPool:
         for request in requests:
             worker.submit(request)
         return worker
-
-    def _loss(self, index: int, culprit: Request | None, why: str) -> EnvFailure:
-        """Returns the error that answers the steps of an environment without its worker."""
-        name = f"{self.spec.id} environment {index}"
-        if culprit is None:
-            return WorkerDied(f"{name} was lost with its worker, which was at no request: {why}")
-        if culprit.index == index:
-            return WorkerDied(f"{name} was lost: {why}")
-        return NeighbourFailed(
-            f"{name} was lost with environment {culprit.index}, which failed: {why}"
-        )
-
-
-def _stateless(requests: list[Request], lost: dict[int, EnvFailure]) -> dict[int, EnvFailure]:
-    """Returns the failures of requests to environments in ``lost``.
-
-    A reset among the requests removes its environment from ``lost``.
-    """
-    failed: dict[int, EnvFailure] = {}
-    for request in requests:
-        if request.kind == "reset":
-            lost.pop(request.index, None)
-        if request.index in lost:
-            failed[request.id] = lost[request.index]
-    return failed
-
-
-def _packed(message: dict[str, Any], what: str) -> bytes:
-    try:
-        return pack(message, default=_plain)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise ArgumentError(f"{what} cannot be sent: {error}") from error
-
-
-def _plain(value: object) -> str:
-    """Returns a path object as a string.
-
-    Raises:
-        TypeError: the value is not a path.
-    """
-    path = os.fspath(value) if isinstance(value, os.PathLike) else None
-    if not isinstance(path, str):
-        raise TypeError(f"{shown(value)} must be a string, number, list or dictionary")
-    return path
-
-
-def _check_limit(limit: object) -> None:
-    """Rejects a ``max_episode_steps`` that Gymnasium accepts although it makes no sense.
-
-    Raises:
-        ArgumentError: the limit is not a whole number from 1, -1 or None.
-    """
-    if limit is not None and limit != -1 and not (type(limit) is int and limit >= 1):
-        raise ArgumentError(
-            f"max_episode_steps={limit!r}: must be a whole number from 1, or -1 for no limit"
-        )
-
-
-def _failure(index: int, *, error: str, refusal: str | None) -> Result:
-    failure = EnvRaised(error)
-    failure.__cause__ = REFUSALS[refusal](error) if refusal in REFUSALS else None
-    return Result(index, error=failure)
-
-
-def _result(request: Request | None, answer: dict[str, Any]) -> Result:
-    number = answer.pop("id", None)
-    if request is None or number != request.id:
-        raise BadMessage("an answer to nothing that was asked")
-    try:
-        return (
-            _failure(request.index, **answer)
-            if "error" in answer
-            else Result(request.index, **answer)
-        )
-    except TypeError as error:
-        raise BadMessage(f"an answer of another form: {error}") from error

@@ -1,4 +1,6 @@
-"""The process behind :class:`agentgym_envs.pool.EnvPool`: ``python -m agentgym_envs.pool.worker SOCKET BOARD``.
+"""A worker process of :class:`agentgym_envs.pool.EnvPool`.
+
+Its command is ``python -m agentgym_envs.pool.worker SOCKET BOARD``.
 
 It is a separate program, not a ``multiprocessing`` child. So no process with torch threads is
 forked, and the user's script does not run a second time. The worker ends when the socket closes,
@@ -99,7 +101,7 @@ class Worlds:
         return _answer(*self._env(index).step(action))
 
     def bare(self, *, index: int, action: str) -> dict[str, Any]:
-        """Writes an action in the pool's format and takes a step; the answer holds the written action."""
+        """Writes an action in the pool's format and takes a step; the answer has both."""
         env = self._env(index)
         written = env.format.render(action) if isinstance(env, ActionFormat) else action
         return {**_answer(*env.step(written)), "action": written}
@@ -206,7 +208,7 @@ def _unsendable(info: dict[str, Any]) -> str:
 
 
 def _error_answer(env_id: str, request: str, error: BaseException) -> dict[str, Any]:
-    """Returns the answer for an error: its message and, if the caller's arguments are wrong, its class."""
+    """Returns the answer for an error: the message, and the class of an argument error."""
     message = message_of(error)
     beginning = request in ("reset", "describe")
     refusal = next(

@@ -1,4 +1,4 @@
-"""The report of an evaluation: one HTML file that opens without a network, with every turn of every episode."""
+"""The report of an evaluation: one offline HTML file with every turn of every episode."""
 
 from agentgym_envs.report.data import JSON, Run, Section
 from agentgym_envs.report.html import write_report

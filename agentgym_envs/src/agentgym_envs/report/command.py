@@ -25,14 +25,12 @@ def report(
     folders: Annotated[
         list[Path], typer.Argument(help="Results of agentgym eval, or runs of agentgym-train.")
     ],
-    page: Annotated[Path, typer.Option("--html", help="Where the page goes.")] = Path(
-        "report.html"
-    ),
+    page: Annotated[Path, typer.Option("--html", help="The page to write.")] = Path("report.html"),
     comparisons: Annotated[
-        Path | None, typer.Option(help="What people think of these episodes, of agentgym compare.")
+        Path | None, typer.Option(help="Comparisons of these episodes, from agentgym compare.")
     ] = None,
 ) -> None:
-    """Prints the tables of runs, compares them, and writes one HTML page to read their episodes in."""
+    """Prints the tables of runs, compares them, and writes an HTML page with their episodes."""
     found = expanded(folders)
     runs = [(name, folder, _read(folder)) for name, folder in zip(named(found), found, strict=True)]
     named_rows = [(name, rows) for name, _, rows in runs]
@@ -57,7 +55,7 @@ def report(
 
 
 def _read(folder: Path) -> list[records.Row]:
-    """Reads a run that is to be reported."""
+    """Reads the lines of a run."""
     rows, cut = records.read(folder)
     if cut:
         err.print(
@@ -66,12 +64,12 @@ def _read(folder: Path) -> list[records.Row]:
             soft_wrap=True,
         )
     if not rows:
-        raise ArgumentError(f"{folder} holds no episode yet")
+        raise ArgumentError(f"{folder} has no episodes yet")
     return rows
 
 
 def _run(name: str, folder: Path, rows: list[records.Row]) -> Run:
-    """Returns what the page shows of a run: its table in numbers."""
+    """Returns a run for the page, with its table as numbers."""
     table = tables.results(rows)
     columns = [
         column for key, head in table.columns for column in tables.IN_PAGE.get(key, [(key, head)])

@@ -1,12 +1,11 @@
-"""What a report shows, and how it travels in the page: an index of all episodes, parts with their turns, pictures.
+"""The data of a report: an index of all episodes, parts with their turns, and pictures.
 
-The index holds what the table, the charts, the filters and the list need. The texts of the episodes
+The index has the data of the table, the charts, the filters and the list. The texts of the episodes
 are packed in parts of about a million characters each; the page unpacks a part when one of its
-episodes is opened. Both are JSON, compressed with gzip: a page of thousands of episodes is there in
-a third of the time, and takes a tenth of the memory, that their plain JSON would.
+episodes is opened. Both are JSON, compressed with gzip. A page of thousands of episodes loads in a
+third of the time and a tenth of the memory of plain JSON.
 
-What crosses into HTML is base64 alone, so no text of an environment or a model can end the element
-that holds it.
+All data is base64, so no text of an environment or a model can end its HTML element.
 """
 
 import gzip
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 JSON = None | bool | int | float | str | Sequence[Any] | Mapping[str, Any]
-"""The keys that a settings file can hold."""
+"""The values that a settings file can hold."""
 
 PART = 1_000_000  # characters of JSON
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -34,18 +33,16 @@ class Run:
     """One column of a comparison.
 
     Attributes:
-        name: what readers know it by.
-        settings: what it was started with; shown.
+        name: the name in the report.
+        settings: the settings of the run, which the report shows.
         rows: the lines of its ``episodes.jsonl``.
-        table: a row a family, computed from ``rows``; success, low, high, pass (at ``k`` attempts),
-            any, invalid, truncated and
-            paper are shares in [0, 1]. ``kind`` is "family", or says what else the row is of; rows
-            of several runs that agree in
-            it, in scenario and in family (or in ``group``) stand together.
-        columns: the keys of ``table`` that are shown, and their labels; "interval" shows low and
-            high.
-        notes: what a reader must know of the table.
-        folder: where the screenshots are that ``rows`` name; None leaves them out.
+        table: one row per family, computed from ``rows``. success, low, high, pass (at ``k``
+            attempts), any, invalid, truncated and paper are shares in [0, 1]. ``kind`` is "family"
+            or another kind of row. Rows of several runs with the same kind, scenario and family
+            (or ``group``) are shown together.
+        columns: the shown keys of ``table`` and their labels; "interval" shows low and high.
+        notes: remarks about the table.
+        folder: the folder of the screenshots that ``rows`` name; None omits them.
     """
 
     name: str
@@ -62,10 +59,10 @@ class Section:
     """A table of texts below the results.
 
     Attributes:
-        title: what it is.
-        columns: the keys of ``lines`` that are shown, and their labels.
+        title: the title.
+        columns: the shown keys of ``lines`` and their labels.
         lines: texts by key.
-        notes: what a reader must know of it.
+        notes: remarks about the table.
     """
 
     title: str
@@ -81,7 +78,10 @@ def write_blocks(
     sections: Sequence[Section] = (),
     **more: Any,
 ) -> None:
-    """Writes the data of a report, one block at a time: ``write(id, base64)``; the index comes last, with ``more`` in it."""
+    """Writes the data of a report as blocks, with ``write(id, base64)``.
+
+    The index comes last and includes ``more``.
+    """
     parts = _Parts(write)
     entries = [
         _entry(number, row) | parts.add(row, run.folder)
@@ -104,7 +104,7 @@ def write_blocks(
 
 
 class _Parts:
-    """The texts of the episodes, gathered until they fill a part, and their pictures."""
+    """Collects the texts of the episodes into parts, and writes their pictures."""
 
     def __init__(self, write: Callable[[str, str], None]):
         self._write, self._pictures, self._number = write, count(), 0
@@ -112,7 +112,7 @@ class _Parts:
         self._size = 0
 
     def add(self, row: Row, folder: Path | None) -> dict[str, int]:
-        """Takes the texts of an episode or a fault; returns where they will be."""
+        """Adds the texts of an episode or a fault; returns their part and place."""
         texts = {key: row[key] for key in TEXTS if key in row}
         if row["row"] == "episode":
             texts["turns"] = [
@@ -126,13 +126,13 @@ class _Parts:
         return place
 
     def flush(self) -> None:
-        """Writes what waits."""
+        """Writes the current part."""
         if self._waiting:
             self._write(f"part-{self._number}", _packed(f"[{','.join(self._waiting)}]"))
             self._waiting, self._size, self._number = [], 0, self._number + 1
 
     def _picture(self, name: str | None, folder: Path | None) -> dict[str, int | None]:
-        """Writes a picture; returns its number, or -1 for one that is not there."""
+        """Writes a picture; returns its number, or -1 if it is missing."""
         if name is None:
             return {"screenshot": None}
         content = None if folder is None else _png(folder, name)
@@ -144,7 +144,7 @@ class _Parts:
 
 
 def _entry(run: int, row: Row) -> dict[str, Any]:
-    """Returns what the list and the charts know of an episode or a fault."""
+    """Returns the index entry of an episode or a fault."""
     entry = {"run": run} | {key: row.get(key) for key in KEYS}
     if row["row"] == "fault":
         return entry | {"fault": row["fault"], "try": row["try"], "turns": row["turns"]}
@@ -156,7 +156,7 @@ def _entry(run: int, row: Row) -> dict[str, Any]:
 
 
 def _png(folder: Path, name: str) -> bytes | None:
-    """Returns a picture of the folder; rows may come from anywhere, so other files are none."""
+    """Returns a picture of the folder; None for other files, because rows are untrusted."""
     try:
         path = (folder / name).resolve()
         content = path.read_bytes() if path.is_relative_to(folder.resolve()) else b""
@@ -166,7 +166,7 @@ def _png(folder: Path, name: str) -> bytes | None:
 
 
 def _dumped(value: Any) -> str:
-    """Returns JSON in ASCII, lone surrogates as escapes; what JSON has no number for becomes null."""
+    """Returns JSON in ASCII; NaN and infinity become null."""
     try:
         return json.dumps(value, separators=(",", ":"), allow_nan=False, default=_plain)
     except ValueError:

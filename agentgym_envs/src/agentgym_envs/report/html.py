@@ -32,23 +32,21 @@ def write_report(
     comparisons: Mapping[str, Any] | None = None,
     legend: str = "",
 ) -> None:
-    """Writes a report of one run, or of several side by side, into one HTML file that needs nothing else.
+    """Writes a report of one or several runs into one self-contained HTML file.
 
-    A browser runs the page's own script and nothing more: the policy in the page names the script
-    and the style by their hashes and
-    allows no address but ``data:`` pictures. The data is base64 (see
-    :mod:`agentgym_envs.report.data`) and is shown as
-    text only.
+    The browser runs only the page's script: the content security policy names script and style by
+    their hashes and allows only ``data:`` pictures. The data is base64 (see
+    :mod:`agentgym_envs.report.data`) and is shown only as text.
 
     Args:
-        path: the file; an older one is replaced when the new one is whole.
-        runs: what to show. Episodes of the same task and attempt can be read side by side.
+        path: the file; an existing one is replaced when the new one is complete.
+        runs: the runs to show. Episodes of the same task and attempt can be read side by side.
         sections: tables below the results.
         comparisons: see :func:`agentgym_envs.feedback.judged.judged`.
-        legend: what the columns of the results are.
+        legend: the meaning of the columns.
 
     Raises:
-        ArgumentError: the file cannot be written; an older one is left as it is.
+        ArgumentError: the file cannot be written; an existing file stays unchanged.
     """
     if os.path.isdir(path):
         raise ArgumentError(
@@ -70,14 +68,14 @@ def write_report(
         os.replace(draft, path)
     except OSError as error:
         raise ArgumentError(
-            f"cannot write {path}: {error.strerror}. Name a file in a folder that is there"
+            f"cannot write {path}: {error.strerror}. Name a file in an existing folder"
         ) from error
     finally:
         _remove(draft)
 
 
 def _remove(draft: Path) -> None:
-    """Removes what a failure left; nothing where the file took its place."""
+    """Removes the draft of a failed write; after a success there is none."""
     with suppress(OSError):
         draft.unlink()
 

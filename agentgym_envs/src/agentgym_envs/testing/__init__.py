@@ -1,9 +1,11 @@
-"""The conformance kit: :func:`check_text_env` proves that an environment keeps the contract of ``agentgym_envs.core``.
+"""The conformance kit: checks that environments and games keep their contract.
 
-:func:`check_text_parallel_env` proves that a game keeps that of ``agentgym_envs.multi.game``, for
-all of its seats.
+:func:`check_text_env` checks an environment against the contract of ``agentgym_envs.core``.
+:func:`check_text_parallel_env` checks all seats of a game against that of
+``agentgym_envs.multi.game``.
 
-Plugin authors run it in one line of a test; the built-in environments pass the same checks.
+Plugin authors call either function in one line of a test. The built-in environments pass the same
+checks.
 """
 
 from agentgym_envs.testing.kit import check_text_env, check_text_parallel_env

@@ -1,6 +1,6 @@
-"""Another process of the kit: writes the transcript of an environment.
+"""A subprocess of the kit: writes the transcript of an environment.
 
-Its argument is JSON, from ``subprocesses.play``.
+Its argument is JSON from ``subprocesses.start``.
 """
 
 import json
@@ -15,13 +15,13 @@ from agentgym_envs.testing.transcripts import game_transcript, transcript
 
 
 def main(setup: dict[str, Any]) -> None:
-    """Plays and writes the result."""
-    sys.path += setup[
-        "path"
-    ]  # the working directory, where this process's maker had it: last, so that it hides nothing
-    logging.lastResort = None  # a log is not a print
+    """Plays the episodes and writes the transcript to a file."""
+    # The parent's working directory comes last and therefore hides no installed module.
+    sys.path += setup["path"]
+    # Logs and warnings do not count as printed output.
+    logging.lastResort = None
     logging.raiseExceptions = False
-    warnings.showwarning = lambda *args: None  # nor is a warning
+    warnings.showwarning = lambda *args: None
     if setup["later"]:
         shift(setup["later"])
     write = game_transcript if setup["game"] else transcript

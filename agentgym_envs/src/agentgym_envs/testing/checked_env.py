@@ -1,4 +1,4 @@
-"""An observer that plays episodes and checks everything that each turn shows."""
+"""Plays episodes and checks the result of every turn."""
 
 import json
 from typing import Any
@@ -18,17 +18,17 @@ LONGEST_OBSERVATION = 20_000  # characters
 
 
 class CheckedEnv:
-    """Plays episodes and checks everything that each turn shows.
+    """Plays episodes and checks the result of every turn.
 
     Args:
         env: an environment.
-        limit: its step limit; None without one.
-        admissible: it was asked for admissible actions.
+        limit: the environment's step limit; None without one.
+        admissible: whether the environment was made with ``admissible=True``.
 
     Attributes:
-        over: the episode has ended.
-        observation: the last one.
-        info: the last one.
+        over: whether the episode has ended.
+        observation: the last observation.
+        info: the last info.
     """
 
     def __init__(self, env: Env, *, limit: int | None = None, admissible: bool = False):
@@ -37,7 +37,7 @@ class CheckedEnv:
         self._last: tuple[dict[str, Any], str] | None = None
 
     def reset(self, **kwargs: Any) -> dict[str, Any]:
-        """Starts an episode."""
+        """Starts an episode; returns its info."""
         with answering("reset"):
             observation, info = self._env.reset(**kwargs)
         self._turn, self._total = 0, info.get("score", 0.0)
@@ -50,7 +50,7 @@ class CheckedEnv:
         return self.info
 
     def step(self, action: str) -> dict[str, Any]:
-        """Takes a turn."""
+        """Takes a turn; returns its info."""
         with answering(f"step({action[:40]!r})"):
             observation, reward, terminated, truncated, info = self._env.step(action)
         expect(
@@ -112,7 +112,7 @@ class CheckedEnv:
         text = json.dumps(info, allow_nan=False)
         again = json.loads(text)
         changed = sorted(str(key) for key in info if again.get(key) != info[key])
-        expect(not changed, f"JSON does not give back info[{', '.join(changed)}]")
+        expect(not changed, f"info[{', '.join(changed)}] does not round-trip through JSON")
         if self._last:
             expect(
                 json.dumps(self._last[0]) == self._last[1],

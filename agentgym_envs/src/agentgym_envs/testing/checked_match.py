@@ -1,4 +1,4 @@
-"""The subject of a game's checks: the game, and an observer of its matches."""
+"""The game under test, and a match that checks every turn."""
 
 import random
 from functools import cached_property
@@ -20,24 +20,24 @@ class GameSubject:
 
     Args:
         game_id: a registered id.
-        kwargs: the game's own keywords.
-        evidence: what the process around it shows.
+        kwargs: the game's keywords.
+        evidence: the side effects on this process.
     """
 
     def __init__(self, game_id: str, kwargs: dict[str, Any], evidence: Evidence):
         self.game_id, self.kwargs, self.evidence = game_id, kwargs, evidence
 
     def make(self) -> TextGame:
-        """Returns another one."""
+        """Returns a new copy of the game."""
         return make_game(self.game_id, **self.kwargs)
 
     def sample(self, count: int) -> list[str]:
-        """Returns ``count`` tasks of each split, taking turns."""
+        """Returns ``count`` tasks of each split; the splits alternate."""
         chosen = [spread(self._tasks.ids(split), count) for split in SPLITS]
         return [task_id for task_id in chain(*zip_longest(*chosen)) if task_id is not None]
 
     def start_match(self, task_id: str) -> "CheckedMatch":
-        """Returns a match of a task that has begun; it ends the one before."""
+        """Starts a match of a task; the previous match cannot go on."""
         return CheckedMatch(self._game, self._tasks.get(task_id))
 
     @cached_property
@@ -50,10 +50,11 @@ class GameSubject:
 
 
 class CheckedMatch:
-    """Plays a match and checks everything that each turn shows to each seat.
+    """Plays a match and checks every turn for every seat.
 
     Attributes:
-        match: in progress.
+        match: the match in progress.
+        turns: the number of turns so far.
     """
 
     def __init__(self, game: TextGame, task: Any):
@@ -63,7 +64,11 @@ class CheckedMatch:
         self._look()
 
     def say(self, seat: str, action: str) -> Outcome | None:
-        """Takes what a seat says; returns what it led to for this seat, or None if others are waited for."""
+        """Takes the action of a seat.
+
+        Returns:
+            The outcome for this seat, or None if the match still waits for other seats.
+        """
         alone = tuple(self.game.acting()) == (seat,)
         went_on = self.match.say(seat, action)
         self.turns += 1
@@ -84,12 +89,12 @@ class CheckedMatch:
         outcomes, seats = self.match.outcomes, self.game.seats
         expect(
             set(outcomes) == set(seats),
-            f"turn {self.turns}: there is an outcome for {sorted(outcomes)}, the seats are {seats}",
+            f"turn {self.turns}: the outcomes are of {sorted(outcomes)}, the seats are {seats}",
         )
         done = {seat: bool(outcome.done) for seat, outcome in outcomes.items()}
         expect(
             len(set(done.values())) == 1,
-            f"turn {self.turns}: either all are done or none, not {done}",
+            f"turn {self.turns}: all seats must end together, not {done}",
         )
         for seat, outcome in outcomes.items():
             score = outcome.score
@@ -105,7 +110,7 @@ class CheckedMatch:
         )
 
     def _look(self) -> None:
-        """Checks who is waited for and what all have been shown."""
+        """Checks the acting seats and the texts of all seats."""
         acting = () if self.match.over else tuple(self.game.acting())
         fine = self.match.over or (
             acting and set(acting) <= set(self.game.seats) and len(set(acting)) == len(acting)

@@ -1,4 +1,7 @@
-"""Moves the clocks that Python code reads the date from. Only for a process that ends soon."""
+"""Shifts the clock of this process, as Python code reads it.
+
+The shift cannot be undone; only short-lived subprocesses use it.
+"""
 
 import datetime
 import time
@@ -6,7 +9,7 @@ from typing import Any
 
 
 def shift(seconds: float) -> None:
-    """Moves ``time``'s and ``datetime``'s present; differences of times stay the same."""
+    """Shifts the present of ``time`` and ``datetime``; time differences stay the same."""
     now, now_ns, strftime = time.time, time.time_ns, time.strftime
     time.time = lambda: now() + seconds
     time.time_ns = lambda: now_ns() + int(seconds * 1e9)
@@ -22,7 +25,10 @@ def _from_present(read: Any) -> Any:
 
 
 def _shifted(kind: Any) -> Any:
-    """Returns a class that takes its present from ``time.time``, and has all instances of ``kind``."""
+    """Returns a subclass of ``kind`` that takes the present from ``time.time``.
+
+    Instances of ``kind`` also count as instances of the subclass.
+    """
 
     class Like(type):
         def __instancecheck__(cls, instance: object) -> bool:

@@ -1,4 +1,4 @@
-"""Whether two tasks are the same under two names."""
+"""The check that no two tasks have the same content."""
 
 import random
 import time
@@ -11,13 +11,16 @@ from agentgym_envs.testing.checked_env import CheckedEnv
 from agentgym_envs.testing.solutions import solve
 from agentgym_envs.testing.subject import Solution, Subject, unwrapped
 
-MADE = 100  # tasks of each split whose data are compared where each must be made; all of a table
-SECONDS = 1.0  # after which no other tasks are compared, once two have been
+MADE = 100  # tasks per split whose data are compared if a generator makes them; else all
+SECONDS = 1.0  # time limit for the comparison; at least two tasks are compared
 WALKS, WALK_TURNS = 3, 40
 
 
 def contents(subject: Subject) -> str:
-    """No two tasks have the same content: the first observation, the goal, the oracle's turns, and three random walks."""
+    """No two tasks have the same content.
+
+    The content is the first observation, the goal, the oracle's turns and three random walks.
+    """
     if unwrapped(subject.plain).task_set.repeats:
         return "not expected, because the task set says repeats=True"
     compared, end = 0, time.monotonic() + SECONDS
@@ -40,7 +43,10 @@ def contents(subject: Subject) -> str:
 
 
 def _of_equal_data(subject: Subject, end: float) -> Iterator[list[str]]:
-    """Yields pairs of tasks that have the same data and the same solution: one pair, and more until the end."""
+    """Yields pairs of tasks with the same data and the same solution.
+
+    The first pair is always compared, further ones until ``end``.
+    """
     tasks: TaskSet = unwrapped(subject.plain).task_set
     table = type(tasks).get is TaskSet.get
     ids = chain(*(listed if table else spread(listed, MADE) for listed in subject.listed.values()))
@@ -61,7 +67,7 @@ def _solved_alike(subject: Subject, solutions: dict[str, Solution]) -> list[list
 def _groups(
     ids: Iterable[str], key: Callable[[str], Hashable], *, empty: Hashable = None
 ) -> list[list[str]]:
-    """Returns the ids that share a key, where at least two do."""
+    """Returns the groups of at least two ids that share a key."""
     groups: dict[Hashable, list[str]] = {}
     for task_id in ids:
         groups.setdefault(key(task_id), []).append(task_id)
@@ -69,7 +75,7 @@ def _groups(
 
 
 def _nameless(task_id: str, solution: Solution) -> tuple[object, ...]:
-    """Returns a solution without the task's name, which tells two apart and means nothing."""
+    """Returns a solution without the task id, which would distinguish equal tasks."""
     opening, goal, actions, texts = solution
     return (
         opening.replace(task_id, ""),
@@ -80,7 +86,10 @@ def _nameless(task_id: str, solution: Solution) -> tuple[object, ...]:
 
 
 def _walks(subject: Subject, task_id: str) -> Iterator[str]:
-    """Walks at random: tasks that the oracle solves alike may differ beside its way."""
+    """Yields the turns of random walks.
+
+    Tasks with equal solutions can still differ away from the oracle's path.
+    """
     for seed in range(WALKS):
         rng, observed = random.Random(seed), CheckedEnv(subject.plain)
         observed.reset(options={"task_id": task_id})

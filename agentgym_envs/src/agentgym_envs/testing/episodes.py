@@ -18,14 +18,17 @@ from agentgym_envs.testing.resources import open_files
 from agentgym_envs.testing.solutions import solve
 from agentgym_envs.testing.subject import Subject, expect, refused, unwrapped
 
-WALKS = 2  # tasks a split
-WALK_STEPS = 400  # of all walks: after so many no other begins, once each split had one
-WALK_TURNS = 300  # of one walk
-SEEDS = 20  # that draw two different tasks, where there are two
+WALKS = 2  # tasks per split
+WALK_STEPS = 400  # limit for all walks together; each split has at least one walk
+WALK_TURNS = 300  # turns per walk
+SEEDS = 20  # these seeds must draw two different tasks, unless there is only one
 
 
 def info_and_reward(subject: Subject) -> None:
-    """Info has the contract's keys and types, is JSON-able, and rewards are the changes of the score."""
+    """Info keeps the contract, and rewards are the changes of the score.
+
+    Info must have the contract's keys and types and be JSON-able.
+    """
     observed = CheckedEnv(subject.plain)
     observed.reset(seed=1)
     env = unwrapped(subject.plain)
@@ -36,7 +39,10 @@ def info_and_reward(subject: Subject) -> None:
 
 
 def walks(subject: Subject) -> str:
-    """Admissible actions at random, through whole episodes, are listed once each and always understood."""
+    """Admissible actions are listed once each and always understood.
+
+    The check plays random admissible actions through whole episodes.
+    """
     steps = 0
     for number, task_id in enumerate(subject.sample(WALKS)):
         if number >= len(SPLITS) and steps > WALK_STEPS:
@@ -71,7 +77,10 @@ def _walk(subject: Subject, task_id: str) -> int:
 
 
 def render(subject: Subject) -> None:
-    """In mode "ansi" render gives the last observation, without a mode nothing; there is no other mode."""
+    """In mode "ansi" render returns the last observation.
+
+    Without a mode it returns None. Any other mode is an error.
+    """
     for env, observed in (
         (subject.shown, _observed(subject)),
         (subject.plain, CheckedEnv(subject.plain)),
@@ -81,10 +90,10 @@ def render(subject: Subject) -> None:
             wanted = observed.observation if env is subject.shown else None
             expect(
                 env.render() == wanted,
-                f"render() gives {env.render()!r} after {observed.observation!r}",
+                f"render() returns {env.render()!r} after {observed.observation!r}",
             )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # gymnasium's own, of the same
+        warnings.simplefilter("ignore")  # Gymnasium also warns of an unknown render_mode
         expect(
             refused(lambda: subject.make(render_mode="no such mode")),
             "an unknown render_mode must raise a ValueError",
@@ -92,7 +101,7 @@ def render(subject: Subject) -> None:
 
 
 def named_tasks(subject: Subject) -> None:
-    """A task can be named; its episode is the same every time; an unknown id or option is an error."""
+    """A named task begins the same every time; an unknown id or option is an error."""
     env, tasks = subject.plain, unwrapped(subject.plain).task_set
     for task_id in subject.sample(1):
         listed, made = tasks.difficulty(task_id), tasks.get(task_id).difficulty
@@ -113,7 +122,10 @@ def named_tasks(subject: Subject) -> None:
 
 
 def seeds(subject: Subject) -> str:
-    """Different seeds draw different tasks, and a seed also fixes the next episode that begins without one."""
+    """Different seeds draw different tasks, and a seed also fixes the following episode.
+
+    The following episode begins with a reset without a seed.
+    """
     env, ids = subject.plain, unwrapped(subject.plain).task_ids
     drawn: dict[str, int] = {}
     for seed in range(SEEDS):
@@ -136,7 +148,7 @@ def seeds(subject: Subject) -> str:
 
 
 def chosen_tasks(subject: Subject) -> None:
-    """An environment that was made with the keyword tasks has these tasks alone, and draws from them."""
+    """The keyword tasks limits an environment to these tasks."""
     for split, ids in subject.listed.items():
         only = subject.make(split=split, tasks=[escape(ids[-1])])
         chosen = unwrapped(only).task_ids
@@ -147,9 +159,8 @@ def chosen_tasks(subject: Subject) -> None:
     only.close()
     if open_files() - before:
         gc.collect()
-    subject.left_open = (
-        open_files() - before
-    )  # files of a second environment: the first one may open files that all share
+    # Only files of a second environment count: the first one can open files that all share.
+    subject.left_open = open_files() - before
     expect(drawn == ids[-1], f"split={split!r}, tasks={list(ids[-1:])}: reset draws {drawn!r}")
 
 
@@ -169,5 +180,5 @@ def _observed(subject: Subject) -> CheckedEnv:
 
 
 def _fresh_oracle(subject: Subject) -> Iterator[str]:
-    """Asks for the oracle only when its first action is wanted."""
+    """Creates the oracle only when its first action is requested."""
     yield from unwrapped(subject.plain).oracle()

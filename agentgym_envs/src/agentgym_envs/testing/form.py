@@ -36,11 +36,13 @@ def spec_and_spaces(subject: Subject) -> None:
 
 
 def methods(subject: Subject) -> None:
-    """The class is a TextEnv that writes every method of its own."""
+    """The class is a TextEnv that implements every abstract method."""
     kind = type(unwrapped(subject.shown))
-    expect(issubclass(kind, TextEnv), f"{kind.__name__} is no agentgym_envs.TextEnv")
+    expect(
+        issubclass(kind, TextEnv), f"{kind.__name__} must be a subclass of agentgym_envs.TextEnv"
+    )
     missing = [n for n in dir(kind) if getattr(getattr(kind, n), "__isabstractmethod__", False)]
-    expect(not missing, f"{kind.__name__} does not write {', '.join(missing)}")
+    expect(not missing, f"{kind.__name__} does not implement {', '.join(missing)}")
 
 
 def construction(subject: Subject) -> None:
@@ -62,7 +64,7 @@ def splits(subject: Subject) -> str:
         ids = unwrapped(subject.make(split=split)).task_ids
         expect(
             isinstance(ids, tuple) and len(ids) > 0,
-            f"split {split!r}: task_ids must be a tuple that is not empty",
+            f"split {split!r}: task_ids must be a non-empty tuple",
         )
         expect(
             ids == unwrapped(subject.make(split=split)).task_ids,
@@ -71,7 +73,7 @@ def splits(subject: Subject) -> str:
         for task_id in ids:
             expect(
                 type(task_id) is str and bool(task_id.strip()),
-                f"split {split!r}: the task id {task_id!r} is not a text",
+                f"split {split!r}: the task id {task_id!r} is not a non-empty str",
             )
             expect(
                 task_id not in seen,
@@ -97,10 +99,10 @@ def gymnasium_check(subject: Subject) -> None:
 
 
 def tools(subject: Subject) -> str:
-    """Some tool writes each action that the walks were offered, and reads it back the same."""
+    """Each action that the walks listed has a tool that writes it and reads it back."""
     templates = unwrapped(subject.shown).tools
     for name, template in templates.items():
-        expect(name.isidentifier(), f"the tool {name!r} has no identifier for a name")
+        expect(name.isidentifier(), f"the tool name {name!r} is not an identifier")
         fields = [
             (field, spec, conversion)
             for _, field, spec, conversion in Formatter().parse(template)
@@ -112,12 +114,12 @@ def tools(subject: Subject) -> str:
         )
         expect(
             plain and len({f for f, *_ in fields}) == len(fields),
-            f"{template!r}: parameters are identifiers, each once",
+            f"{template!r}: parameters must be identifiers, each used once",
         )
     calls = FunctionCall(templates)
     for action in subject.offered:
         try:
-            calls.render(action)  # which reads it back
+            calls.render(action)  # render also reads the action back
         except ValueError as error:
             raise ConformanceError(f"{action!r}: {error}") from error
     return f"{len(subject.offered)} actions"

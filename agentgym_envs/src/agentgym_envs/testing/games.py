@@ -10,27 +10,30 @@ from agentgym_envs.testing.checked_match import CheckedMatch, GameSubject
 from agentgym_envs.testing.hostile import hostile_actions
 from agentgym_envs.testing.subject import expect
 
-_SEAT = re.compile(r"[a-z]+_\d+")  # as PettingZoo wants agents to be called
-WALKS = 2  # tasks a split
-ORACLES = 6  # tasks a split
-TURNS = 2000  # of one match
+_SEAT = re.compile(r"[a-z]+_\d+")  # PettingZoo's form of an agent's name
+WALKS = 2  # tasks per split
+ORACLES = 6  # tasks per split
+TURNS = 2000  # limit per match
 
 
 def seats(subject: GameSubject) -> None:
-    """Seats are named like player_0, each once, and are the same in every game."""
+    """Seats have unique names like player_0 and are the same in every game."""
     names = subject.make().seats
     expect(
         isinstance(names, tuple) and len(names) > 0,
-        f"seats must be a tuple that is not empty, not {names!r}",
+        f"seats must be a non-empty tuple, not {names!r}",
     )
     wrong = [name for name in names if not (isinstance(name, str) and _SEAT.fullmatch(name))]
-    expect(not wrong, f"{wrong} are no names like 'player_0'")
-    expect(len(set(names)) == len(names), f"a seat is named twice: {names}")
+    expect(not wrong, f"{wrong}: seats must have names like 'player_0'")
+    expect(len(set(names)) == len(names), f"a seat name is used twice: {names}")
     expect(names == subject.make().seats, f"the seats were {names} and are {subject.make().seats}")
 
 
 def walks(subject: GameSubject) -> None:
-    """Listed actions at random are understood, all seats end at once, scores are in [0, 1], and no secret is shown."""
+    """Listed actions are understood, all seats end together, and secrets stay hidden.
+
+    The check plays random listed actions. Scores must be in [0, 1].
+    """
     for task_id in subject.sample(WALKS):
         rng = random.Random(task_id)
 
@@ -38,7 +41,7 @@ def walks(subject: GameSubject) -> None:
             listed = game.actions(seat)
             expect(
                 bool(listed) and all(isinstance(a, str) for a in listed),
-                f"actions({seat!r}) gives {listed!r}",
+                f"actions({seat!r}) returns {listed!r}, not a non-empty list of str",
             )
             expect(listed == game.actions(seat), f"actions({seat!r}) changes without a turn")
             expect(
@@ -51,7 +54,7 @@ def walks(subject: GameSubject) -> None:
 
 
 def oracle(subject: GameSubject) -> None:
-    """The oracle in all seats ends a sample of tasks of every split, and is always understood."""
+    """The oracle in all seats ends sampled tasks of every split and is always understood."""
     for task_id in subject.sample(ORACLES):
         watched = _play(subject, task_id, lambda game, seat: game.oracle(seat))
         expect(
@@ -61,7 +64,10 @@ def oracle(subject: GameSubject) -> None:
 
 
 def hostility(subject: GameSubject) -> None:
-    """No action of 2,000 hostile ones raises, in any seat, and what is seen is valid Unicode of a sane length."""
+    """None of 2,000 hostile actions raises, in any seat.
+
+    All texts must stay valid Unicode of a limited length.
+    """
     tasks = subject.sample(WALKS)
     for seat in subject.make().seats:
         for part, task_id in enumerate(tasks):
@@ -72,7 +78,10 @@ def hostility(subject: GameSubject) -> None:
 
 
 def _bring(subject: GameSubject, task_id: str, seat: str, watched: CheckedMatch) -> CheckedMatch:
-    """Lets others say what is listed until a seat is waited for, in another match if this one ends."""
+    """Plays listed actions of the other seats until a seat must act.
+
+    A match that ends on the way is replaced by a new one.
+    """
     rng = random.Random(f"{task_id} {watched.turns}")
     for _ in range(TURNS):
         if watched.match.over:

@@ -1,4 +1,4 @@
-"""Two thousand actions that no environment expects, sent at several moments of several episodes."""
+"""The check with 2,000 hostile actions, sent at several moments of several episodes."""
 
 import random
 import re
@@ -13,11 +13,10 @@ from agentgym_envs.testing.checked_env import CheckedEnv
 from agentgym_envs.testing.subject import Subject, expect, unwrapped
 
 COUNT = 2000
-TASKS = 2  # a split
+TASKS = 2  # per split
 WARM_UP = 3  # admissible actions before the second moment of an episode
-REFUSED = (
-    0.9  # share of the actions without a word that are invalid where not every text is an action
-)
+# If more than this share of the actions without a word is invalid, all of them must be.
+REFUSED = 0.9
 _WORD = re.compile(r"[a-zA-Z0-9]")
 FIXED = (
     "",
@@ -55,13 +54,14 @@ FIXED = (
     "\\\\server\\share\\",
     r"\x00\u0000\N{BULLET}\1\g<0>",
 )
+# A lenient parser can read some of these as actions.
 BACKSLASHES = (
     "\\boxed{take key}",
     "take \\ key",
     "\\text{go north}",
     "look\\",
     "go\\nnorth",
-)  # a kind reader understands some
+)
 
 
 @cache
@@ -78,10 +78,13 @@ def scripts() -> tuple[str, ...]:
 
 
 def hostility(subject: Subject) -> str:
-    """No action of 2,000 hostile ones raises or gains score, some are invalid, and observations are valid and not too long."""
+    """None of 2,000 hostile actions raises or gains score.
+
+    Some must be invalid, and observations must stay valid and of limited length.
+    """
     moments = [(task_id, turns) for task_id in subject.sample(TASKS) for turns in (0, WARM_UP)]
     junk = frozenset(junk_actions())
-    shared = isinstance(unwrapped(subject.plain), SeatsEnv)  # another seat may earn what all get
+    shared = isinstance(unwrapped(subject.plain), SeatsEnv)  # another seat can earn a shared score
     answers: list[tuple[str, bool]] = []
     for part, (task_id, turns) in enumerate(moments):
         observed = CheckedEnv(subject.plain)
@@ -117,7 +120,10 @@ def _expect_no_gain(before: float, info: dict[str, Any], junk: bool) -> None:
 
 
 def _expect_refused(wordless: dict[str, bool]) -> None:
-    """Expects that no action without a word is valid where nearly all are invalid: there, few texts are actions."""
+    """Expects that all actions without a word are invalid if nearly all of them are.
+
+    Environments in which any text is an action pass.
+    """
     valid = [action for action, invalid in wordless.items() if not invalid]
     few = len(valid) < (1 - REFUSED) * len(wordless)
     expect(
@@ -128,7 +134,7 @@ def _expect_refused(wordless: dict[str, bool]) -> None:
 
 
 def _bring(observed: CheckedEnv, subject: Subject, task_id: str, turns: int) -> None:
-    """Starts a task and takes some admissible turns, none if they would end it."""
+    """Starts a task and takes some admissible turns; starts it again if they end it."""
     rng = random.Random(task_id)
     observed.reset(options={"task_id": task_id})
     for _ in range(turns):
@@ -141,7 +147,8 @@ def _bring(observed: CheckedEnv, subject: Subject, task_id: str, turns: int) -> 
 def hostile_actions(understood: Sequence[str], *, part: int = 0, parts: int = 1) -> list[str]:
     """Returns one of ``parts`` shares of ``COUNT`` actions.
 
-    They are fixed ones, every script, control characters, and mutilated forms of understood ones.
+    The actions are fixed texts, every script, control characters, and mutilated forms of the
+    actions in ``understood``.
     """
     rng = random.Random(part)
     fixed = [*junk_actions(), *BACKSLASHES][part::parts]

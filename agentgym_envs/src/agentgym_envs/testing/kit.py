@@ -1,4 +1,4 @@
-"""The checks in their order, those that start no simulator first."""
+"""The checks in their order; those without a simulator come first."""
 
 import difflib
 import logging
@@ -45,18 +45,18 @@ _CHECKS: Sequence[Callable[[Subject], str | None]] = (
 
 
 def check_text_env(env_id: str, **kwargs: Any) -> list[str]:
-    """Checks everything that the contract promises.
+    """Checks that an environment keeps the contract.
 
     Args:
         env_id: a registered id with its version, or "module:id".
         **kwargs: constructor keywords, JSON-able.
 
     Returns:
-        One line for each property that holds, which says in parentheses what was looked at.
+        One line per property that holds, with the checked sample in parentheses.
 
     Raises:
         UnknownName: no such id.
-        ConformanceError: the first property that does not hold, with what was seen.
+        ConformanceError: the first property that does not hold, with the reason.
     """
     _check_id(env_id)
     registry.spec(env_id)
@@ -69,19 +69,21 @@ def check_text_env(env_id: str, **kwargs: Any) -> list[str]:
 
 
 def check_text_parallel_env(game_id: str, **kwargs: Any) -> list[str]:
-    """Checks a game with all of its seats; :func:`check_text_env` checks it as an environment of one.
+    """Checks a game with all of its seats.
+
+    :func:`check_text_env` checks the same game as an environment with one agent.
 
     Args:
         game_id: a registered id with its version, or "module:id".
-        **kwargs: the game's own keywords, JSON-able.
+        **kwargs: the game's keywords, JSON-able.
 
     Returns:
-        One line for each property that holds, as above.
+        One line per property that holds, with the checked sample in parentheses.
 
     Raises:
         UnknownName: no such game.
         MissingExtra: PettingZoo is not installed.
-        ConformanceError: the first property that does not hold, with what was seen.
+        ConformanceError: the first property that does not hold, with the reason.
     """
     from agentgym_envs import make_parallel
     from agentgym_envs.testing import games, zoo
@@ -114,9 +116,8 @@ def _run(checks: Sequence[Callable[[S], str | None]], subject: S, env_id: str) -
             looked = check(subject)
         except KeyboardInterrupt:
             raise
-        except (
-            BaseException
-        ) as error:  # also SystemExit, which would end the process without a word
+        # This includes SystemExit, which would end the process without a message.
+        except BaseException as error:
             kind = "" if isinstance(error, ConformanceError) else f"{type(error).__name__}: "
             raise ConformanceError(f"{env_id}: {title}: {kind}{message_of(error)}") from error
         held.append(f"{title} ({looked})" if looked else title)
@@ -124,7 +125,10 @@ def _run(checks: Sequence[Callable[[S], str | None]], subject: S, env_id: str) -
 
 
 def _close(subject: Subject) -> None:
-    """Closes everything; an error here would hide the one that was found before, and the last check has closed twice."""
+    """Closes everything and only logs an error, which would hide the failure of a check.
+
+    If all checks passed, the last one has already closed everything twice.
+    """
     try:
         subject.close()
     except KeyboardInterrupt:
@@ -144,4 +148,5 @@ def _check_id(env_id: str) -> None:
 
 
 def _title(check: Callable[..., str | None]) -> str:
-    return (check.__doc__ or "").strip().rstrip(".")
+    """Returns the first line of a check's docstring without its full stop."""
+    return (check.__doc__ or "").strip().partition("\n")[0].rstrip(".")

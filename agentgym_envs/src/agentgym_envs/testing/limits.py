@@ -1,4 +1,4 @@
-"""A time limit for what an environment does: an action that never returns must not keep the kit waiting for ever."""
+"""A time limit for the calls of an environment, some of which might never return."""
 
 import signal
 import threading
@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
-ANSWER_S = (
-    300.0  # seconds for one reset or one step; a simulator may start, or a game be generated, in it
-)
+# Seconds per reset or step, including the start of a simulator or the generation of a game.
+ANSWER_S = 300.0
 
 
 class Unanswered(BaseException):
     """A call took too long.
 
-    Not an Exception: an environment that catches every Exception must not catch this.
+    The class is not an Exception, because environments can catch every Exception.
     """
 
 

@@ -1,4 +1,4 @@
-"""Checks of an environment in other processes, and of its leftovers."""
+"""Checks of determinism over processes, of side effects and of leftovers."""
 
 import os
 import time
@@ -17,23 +17,26 @@ from agentgym_envs.testing.transcripts import record
 T = TypeVar("T")
 _SHOWN = ("observation", "reward", "terminated", "truncated")
 VECTOR_TURNS = 6
-ENDING_S = 1.0  # that a thread or a process may take to end after close
+ENDING_S = 1.0  # seconds in which threads and processes must end after close
 
 
 class Checked(Protocol):
-    """The environment or the game that is checked."""
+    """The environment or the game under test."""
 
     evidence: Evidence
 
 
 def determinism(subject: Subject) -> str:
-    """The same seed and actions give the same bytes, here and with other hash seeds, time zones, languages, folders and clocks."""
+    """The same seed and actions give the same bytes in every process.
+
+    The processes have different hash seeds, time zones, languages, folders and clocks.
+    """
     setup = {"env_id": subject.env_id, "kwargs": subject.kwargs, "game": False}
     return compare_subprocesses(lambda: record(subject.shown), setup, subject.evidence)
 
 
 def vector(subject: Subject) -> str:
-    """Make_vec gives the same episodes as single environments."""
+    """Make_vec plays the same episodes as single environments."""
     played = [_play(subject, seed) for seed in (11, 12)]
     many = gymnasium.make_vec(subject.env_id, num_envs=2, **(subject.kwargs | {"admissible": True}))
     try:
@@ -61,7 +64,7 @@ def vector(subject: Subject) -> str:
 
 
 def _play(subject: Subject, seed: int) -> tuple[list[str], list[dict[str, Any]]]:
-    """Returns the actions of an episode's beginning, and everything that its start and its turns show."""
+    """Returns the first actions of an episode, and the results of reset and of each step."""
     observation, info = subject.shown.reset(seed=seed)
     actions: list[str] = []
     shown: list[dict[str, Any]] = [{"observation": observation, "info": info}]
@@ -75,7 +78,7 @@ def _play(subject: Subject, seed: int) -> tuple[list[str], list[dict[str, Any]]]
 
 
 def _info_of(index: int, infos: dict[str, Any]) -> dict[str, Any]:
-    """Returns one environment's part of a vector's infos, whose masks say which keys it has."""
+    """Returns the infos of one environment of a vector; masks mark the keys that it has."""
     held = {
         key: value for key, value in infos.items() if f"_{key}" in infos and infos[f"_{key}"][index]
     }
@@ -86,7 +89,7 @@ def _info_of(index: int, infos: dict[str, Any]) -> dict[str, Any]:
 
 
 def _expect_same(vector: dict[str, Any], single: dict[str, Any], message: str) -> None:
-    """Compares what both show of a turn, key by key."""
+    """Compares two results of a turn, key by key."""
     one, other = ({**turn.pop("info"), **turn} for turn in (dict(vector), dict(single)))
     for key in sorted(one.keys() | other.keys()):
         same = key in one and key in other and np.array_equal(one[key], other[key])
@@ -97,7 +100,10 @@ def _expect_same(vector: dict[str, Any], single: dict[str, Any], message: str) -
 
 
 def untouched(subject: Checked) -> None:
-    """Random generators, working folder, time zone, locale and signal handlers of the process stay as they were."""
+    """The global state of the process stays the same.
+
+    This covers random generators, the working folder, time zone, locale and signal handlers.
+    """
     for what, now in shared_state().items():
         before = subject.evidence.state[what]
         shown = f": {before!r} became {now!r}" if len(f"{before!r}{now!r}") < 200 else ""
@@ -105,7 +111,10 @@ def untouched(subject: Checked) -> None:
 
 
 def silence(subject: Checked) -> None:
-    """Nothing is printed, also by C code and while importing, and no connection leaves this machine."""
+    """Nothing is printed, and no connection leaves this machine.
+
+    Output of C code and during imports counts too.
+    """
     connections = list(subject.evidence.connections)
     expect(not connections, f"the environment tried to connect to {connections[:5]}")
     for text in (
@@ -116,14 +125,17 @@ def silence(subject: Checked) -> None:
 
 
 def leftovers(subject: Subject) -> None:
-    """After close, which may be called twice, no process, thread, open file, temporary or other new file is left."""
+    """After close, no process, thread, open file or new file is left.
+
+    A second call of close must do nothing.
+    """
     subject.close()
     subject.close()
-    subject.make().close()  # before it was ever reset
+    subject.make().close()  # without any reset
     remains(subject)
     expect(
         not subject.left_open,
-        f"one more environment leaves open after close: {', '.join(sorted(subject.left_open))}",
+        f"a second environment left files open: {', '.join(sorted(subject.left_open))}",
     )
 
 
@@ -133,9 +145,7 @@ def remains(subject: Checked) -> None:
     new = set(os.listdir()) - evidence.files
     expect(not new, f"the working folder has new files: {sorted(new)}")
     for played in evidence.subprocesses:
-        expect(
-            not played.left, f"a process that has ended left the temporary files {played.left[:5]}"
-        )
+        expect(not played.left, f"a finished process left the temporary files {played.left[:5]}")
     running = _after_a_while(
         lambda: {thread for thread in threads() - evidence.threads if thread.is_alive()}
     )
@@ -147,7 +157,7 @@ def remains(subject: Checked) -> None:
 
 
 def _after_a_while(held: Callable[[], set[T]]) -> set[T]:
-    """Returns what is held once nothing is, or after some time."""
+    """Returns the remaining items, after waiting up to ``ENDING_S`` seconds for none."""
     end = time.monotonic() + ENDING_S
     while (still := held()) and time.monotonic() < end:
         time.sleep(0.02)

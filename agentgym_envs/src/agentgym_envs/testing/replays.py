@@ -1,4 +1,4 @@
-"""Episodes that are played again beside others, without listed actions, and after a caller has emptied info."""
+"""The check that replayed episodes are the same under other circumstances."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -9,11 +9,15 @@ from agentgym_envs.testing.subject import Env, Subject, expect
 from agentgym_envs.testing.transcripts import record
 
 TURNS = 15
-AHEAD = 3  # turns of one environment before the other begins
+AHEAD = 3  # turns of the first environment before the second begins
 
 
 def alongside(subject: Subject) -> str:
-    """An episode is the same without listed actions, whatever a caller does to info, and beside another environment."""
+    """A replayed episode is the same under other circumstances.
+
+    The replays list no actions, run after the caller has emptied info, or alternate with another
+    environment.
+    """
     first, second = (record(subject.shown, seeds=[seed], turns=TURNS) for seed in (0, 1))
     _compare(_replay(subject.plain, 0, first), "without admissible=True and render_mode='ansi'")
     _compare(_replay(subject.shown, 0, first, empty=True), "after the caller had emptied info")
@@ -38,7 +42,7 @@ def _compare(turns: Iterator[tuple[Any, Any]], how: str) -> None:
 def _replay(
     env: Env, seed: int, lines: Sequence[str], *, empty: bool = False
 ) -> Iterator[tuple[Any, Any]]:
-    """Plays the actions of a transcript; yields what each turn showed then and what it shows now."""
+    """Plays the actions of a transcript; yields the recorded and the new result of each turn."""
     shown: tuple[Any, ...] = env.reset(seed=seed)
     yield _common(json.loads(lines[0])), _common(shown)
     for line in lines[1:]:
@@ -52,7 +56,7 @@ def _replay(
 
 
 def _common(shown: Sequence[Any]) -> Any:
-    """Returns what a turn shows with and without a step limit and listed actions."""
+    """Returns the part of a result that does not depend on step limit or listed actions."""
     observation, *rest, info = json.loads(json.dumps(shown))
     return [
         observation,

@@ -1,4 +1,8 @@
-"""The resources of a process (child processes, threads, open files) and its global state (random generators, locale, signals)."""
+"""The resources and the global state of this process.
+
+Resources are child processes, threads and open files. The global state includes random generators,
+locale and signal handlers.
+"""
 
 import locale
 import os
@@ -21,7 +25,7 @@ _DESCRIPTORS = next((path for path in ("/proc/self/fd", "/dev/fd") if os.path.is
 
 
 def children() -> list[int]:
-    """Returns the process ids of this process's living children."""
+    """Returns the process ids of the running children of this process."""
     if Path("/proc/self/stat").exists():
         lines = [text for path in Path("/proc").glob("[0-9]*/stat") if (text := _read(path))]
         heads = [(line.partition(" ")[0], *line.rpartition(")")[2].split()[:2]) for line in lines]
@@ -37,10 +41,12 @@ def children() -> list[int]:
 
 
 def marked(variable: str) -> list[int]:
-    """Returns the ids of other processes that were started with an environment variable: daemons have another parent.
+    """Returns the ids of other processes that were started with an environment variable.
+
+    This also finds daemons, which have another parent. Without ``/proc`` the list is empty.
 
     Args:
-        variable: ``NAME=value``. Without ``/proc`` none is found.
+        variable: ``NAME=value``.
     """
     found = (
         path for path in Path("/proc").glob("[0-9]*/environ") if variable in _read(path).split("\0")
@@ -49,24 +55,24 @@ def marked(variable: str) -> list[int]:
 
 
 def threads() -> set[threading.Thread]:
-    """Returns the threads that run."""
+    """Returns the running threads."""
     return set(threading.enumerate())
 
 
 def open_files() -> Counter[str]:
-    """Counts the open files of this process by name; sockets and pipes by kind."""
+    """Counts the open files of this process by name, and sockets and pipes by kind."""
     names: Counter[str] = Counter()
     for number in os.listdir(_DESCRIPTORS) if _DESCRIPTORS else ():
         try:
             name = os.readlink(f"{_DESCRIPTORS}/{number}")
-        except OSError:  # the one that listed them
+        except OSError:  # the descriptor of the listing itself
             continue
         names[re.sub(r":\[\d+\]$", "", name)] += 1
     return names
 
 
 def shared_state() -> dict[str, Any]:
-    """Returns what all code of a process shares, and what an environment must leave alone."""
+    """Returns the global state of this process, which an environment must not change."""
     return {
         "the state of random": random.getstate(),
         "the state of numpy.random": pickle.dumps(np.random.get_state()),
@@ -84,5 +90,5 @@ def shared_state() -> dict[str, Any]:
 def _read(path: Path) -> str:
     try:
         return path.read_text(errors="replace")
-    except OSError:  # the process ended meanwhile
+    except OSError:  # the process has ended
         return ""

@@ -1,4 +1,4 @@
-"""Watches what environments do to the process around them: prints, connections, exits, shared state."""
+"""Records side effects of environments: output, connections, exits and global state."""
 
 import ctypes
 import errno
@@ -16,7 +16,7 @@ from typing import IO, Any, NoReturn
 
 from agentgym_envs.testing.resources import children, shared_state, threads
 
-# the environment variable that all processes which an environment starts inherit
+# All processes that an environment starts inherit this environment variable.
 _MARK = "AGENTGYM_CHECK"
 
 
@@ -24,10 +24,13 @@ class Evidence:
     """The state before the first check, and the changes that the checks have seen.
 
     Attributes:
-        connections: to other machines, as "host:port".
-        subprocesses: what other processes have shown.
+        connections: attempted connections to other machines, as "host:port".
+        subprocesses: the results of the kit's subprocesses.
         mark: ``NAME=value``, in the environment of each process that was started since.
-        files: what lay in the working folder.
+        files: the names in the working folder at the start.
+        processes: the ids of the child processes at the start.
+        threads: the threads at the start.
+        state: the global state at the start.
     """
 
     def __init__(self, output: IO[bytes], mark: str):
@@ -38,17 +41,17 @@ class Evidence:
         self.state = shared_state()
 
     def printed(self) -> str:
-        """Returns the beginning of everything that was printed, by whatever means."""
+        """Returns the first 4,000 bytes of all output, including that of C code."""
         _flush()
         return os.pread(self._output.fileno(), 4000, 0).decode("utf-8", "replace")
 
 
 @contextmanager
 def recorded(allowed: str) -> Iterator[Evidence]:
-    """Keeps what is printed, and refuses connections to other machines and ``os._exit``.
+    """Captures output, and refuses connections to other machines and ``os._exit``.
 
     Args:
-        allowed: a text; hosts that it names may be connected to.
+        allowed: a text; connections to hosts that it names are allowed.
     """
     with ExitStack() as stack:
         output = stack.enter_context(_captured())
@@ -62,11 +65,11 @@ def recorded(allowed: str) -> Iterator[Evidence]:
 
 @contextmanager
 def no_exit() -> Iterator[None]:
-    """Makes ``os._exit`` an exception in this process: it would end a check without a word."""
+    """Makes ``os._exit`` raise in this process; it would end a check without a message."""
     here, leave = os.getpid(), os._exit
 
     def refuse(status: int) -> NoReturn:
-        if os.getpid() != here:  # a fork ends as it likes
+        if os.getpid() != here:  # a fork can exit
             leave(status)
         raise SystemExit(f"os._exit({status})")
 
@@ -76,7 +79,7 @@ def no_exit() -> Iterator[None]:
 
 @contextmanager
 def _captured() -> Iterator[IO[bytes]]:
-    """Sends both streams to a file, also what C code writes; the input is empty.
+    """Redirects stdout and stderr to a file, including those of C code; stdin is empty.
 
     Warnings and logs still reach the user.
     """
@@ -93,7 +96,7 @@ def _captured() -> Iterator[IO[bytes]]:
             os.dup2(target, number)
         stack.callback(_flush)
         stack.enter_context(_replaced(logging, "lastResort", logging.StreamHandler(terminal)))
-        # The streams stay open: code that keeps one writes to the true stream later.
+        # The descriptors stay open: code that keeps a stream can write to the terminal later.
         options: Any = {"buffering": 1, "errors": "backslashreplace", "closefd": False}
         for name, number in (("stdout", 1), ("stderr", 2)):
             stream = open(number, "w", encoding="utf-8", **options)  # noqa: SIM115
@@ -104,7 +107,7 @@ def _captured() -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _warnings_kept() -> Iterator[None]:
-    """Shows warnings afterwards."""
+    """Collects warnings and shows them at the end."""
     kept: list[warnings.WarningMessage] = []
     try:
         with warnings.catch_warnings(record=True) as caught:
@@ -128,9 +131,9 @@ def _give_back(saved: int, number: int) -> None:
 
 
 def _flush() -> None:
-    """Writes out what Python and C have buffered."""
+    """Flushes the buffers of Python and C."""
     for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
-        with suppress(AttributeError, OSError, ValueError):  # there may be none, or a closed one
+        with suppress(AttributeError, OSError, ValueError):  # the stream is None or closed
             stream.flush()  # type: ignore[union-attr]
     ctypes.CDLL(None).fflush(None)
 
@@ -149,13 +152,15 @@ def _marking(mark: str) -> Iterator[None]:
 
 @contextmanager
 def _offline(connections: dict[str, None], allowed: str) -> Iterator[None]:
-    """Refuses connections to other machines, as a machine without a network does, and notes them."""
+    """Records and refuses connections to other machines, like a machine without a network."""
 
     def check(host: object, port: object) -> None:
         name = host.decode() if isinstance(host, bytes) else str(host or "localhost")
         if not _is_local(name) and name not in allowed:
             connections[f"{name}:{port}"] = None
-            raise OSError(errno.ENETUNREACH, f"the conformance kit lets nothing connect to {name}")
+            raise OSError(
+                errno.ENETUNREACH, f"the conformance kit refuses the connection to {name}"
+            )
 
     def method(name: str) -> Callable[..., Any]:
         original = getattr(socket.socket, name)
@@ -190,7 +195,7 @@ def _is_local(host: str) -> bool:
 
 @contextmanager
 def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
-    """Gives an attribute another value; one that was inherited is inherited again afterwards."""
+    """Replaces an attribute temporarily; an inherited attribute is inherited again later."""
     own, before = name in vars(owner), getattr(owner, name)
     setattr(owner, name, value)
     try:

@@ -1,4 +1,8 @@
-"""Checks of the oracle: it solves tasks within the step limit, acts the same way each time, and no goal reveals its actions."""
+"""Checks of the oracle.
+
+It must solve tasks within the step limit and be deterministic, and texts must not reveal its
+actions.
+"""
 
 import re
 import time
@@ -9,20 +13,21 @@ from agentgym_envs.errors import ConformanceError
 from agentgym_envs.testing.checked_env import CheckedEnv
 from agentgym_envs.testing.subject import Solution, Subject, expect, unwrapped
 
-ORACLES = 6  # tasks of each split
-MORE, MORE_S = (
-    40,
-    1.0,
-)  # tasks of each split after these, while no more than so many seconds have passed
-REVEALED = 0.8  # share of the oracle's actions which, in their order, are the solution
+ORACLES = 6  # tasks per split
+MORE = 40  # further tasks per split, within MORE_S
+MORE_S = 1.0  # seconds
+REVEALED = 0.8  # a text with this share of the oracle's actions in order reveals the solution
 
 
 def oracle(subject: Subject) -> str:
-    """The oracle solves tasks of every split within the step limit, from the middle of an episode too, and acts alike each time."""
+    """The oracle solves tasks of every split within the step limit.
+
+    It must also solve them from the middle of an episode, and act the same way each time.
+    """
     sample = subject.sample(ORACLES)
     for number, task_id in enumerate(sample):
         subject.solutions[task_id] = _solved(subject, task_id, number % 2)
-    for task_id in sample[:3:2]:  # those that it has solved from the start
+    for task_id in sample[:3:2]:  # these were solved from the start
         before, again = subject.solutions[task_id].actions, _solved(subject, task_id, 0).actions
         expect(
             before == again,
@@ -41,9 +46,8 @@ def unrevealed(subject: Subject) -> str:
     """Goals and first observations do not contain the oracle's actions."""
     long = {task_id: s for task_id, s in subject.solutions.items() if len(set(s.actions)) > 2}
     revealed = [task_id for task_id, s in long.items() if _reveals(s)]
-    if revealed and 2 * len(revealed) >= len(
-        long
-    ):  # in a few tasks a list of actions may have the right order by chance
+    # In a few tasks a list of actions can have the right order by chance.
+    if revealed and 2 * len(revealed) >= len(long):
         opening, goal, actions, _ = subject.solutions[revealed[0]]
         shown = f"the goal {goal[:300]!r} or the text {opening[:300]!r}"
         raise ConformanceError(
@@ -53,7 +57,7 @@ def unrevealed(subject: Subject) -> str:
 
 
 def solve(subject: Subject, task_id: str, skip: int) -> tuple[CheckedEnv, Solution]:
-    """Plays ``skip`` actions of one oracle, then all of another, which has to end with the episode."""
+    """Plays ``skip`` actions of one oracle, then all actions of a new one."""
     observed = CheckedEnv(subject.plain)
     goal = observed.reset(options={"task_id": task_id})["goal"]
     opening, actions, texts = observed.observation, list[str](), list[str]()
@@ -78,20 +82,23 @@ def _solved(subject: Subject, task_id: str, skip: int) -> Solution:
     observed, solution = solve(subject, task_id, skip)
     expect(
         bool(observed.info["success"]),
-        f"the oracle does not solve {task_id!r} after {skip} of its own steps",
+        f"the oracle does not solve {task_id!r} after {skip} of its steps",
     )
     return solution
 
 
 def _reveals(solution: Solution) -> bool:
-    """Says whether the goal or the first observation has the actions, or the goal their last words: "venture east"."""
+    """Returns whether the goal and the first observation contain the actions.
+
+    The last words of the actions in the goal count too, such as "east" for "venture east".
+    """
     text = _words(f"{solution.goal}\n{solution.opening}")
     actions = [_words(action) for action in solution.actions]
     return _has(text, actions) or _has(_words(solution.goal), [words[-1:] for words in actions])
 
 
 def _has(text: list[str], phrases: Sequence[list[str]]) -> bool:
-    """Says whether a text has nearly all phrases in their order, and at least three different ones."""
+    """Returns whether a text has nearly all phrases in order, at least three of them different."""
     place, found = 0, list[tuple[str, ...]]()
     for phrase in phrases:
         at = next(

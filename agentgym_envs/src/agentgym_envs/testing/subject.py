@@ -1,4 +1,4 @@
-"""The subject of an environment's checks: an environment, created in two ways."""
+"""The environment under test, made in two ways."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -16,7 +16,14 @@ Env = gymnasium.Env[str, str]
 
 
 class Solution(NamedTuple):
-    """How the oracle solved a task: what was shown at first, its actions, and the observations after them."""
+    """The oracle's solution of a task.
+
+    Attributes:
+        opening: the first observation.
+        goal: the goal.
+        actions: the oracle's actions.
+        texts: the observation after each action.
+    """
 
     opening: str
     goal: str
@@ -27,17 +34,17 @@ class Solution(NamedTuple):
 class Subject:
     """The environment under test.
 
-    Two are kept through all checks, because to start a simulator may take seconds.
+    Two copies serve all checks, because a simulator can take seconds to start.
 
     Args:
         env_id: a registered id.
         kwargs: constructor keywords.
-        evidence: what the process around it shows.
+        evidence: the side effects on this process.
 
     Attributes:
-        offered: the actions that the walks were offered.
-        solutions: what the oracle did, by task.
-        left_open: the files that an environment left open when it was closed.
+        offered: the actions that were listed during the walks.
+        solutions: the oracle's solutions, by task.
+        left_open: the files that an environment left open after close.
     """
 
     def __init__(self, env_id: str, kwargs: dict[str, Any], evidence: Evidence):
@@ -54,17 +61,17 @@ class Subject:
 
     @cached_property
     def shown(self) -> Env:
-        """One that renders and lists admissible actions, with the registered step limit."""
+        """A copy that renders and lists admissible actions, with the registered step limit."""
         return self.make(admissible=True, render_mode="ansi")
 
     @cached_property
     def plain(self) -> Env:
-        """One as it comes, without a step limit."""
+        """A copy with default keywords, without a step limit."""
         return self.make(max_episode_steps=-1)
 
     @cached_property
     def listed(self) -> dict[str, tuple[str, ...]]:
-        """The ids of each split."""
+        """The task ids of each split."""
         return {split: unwrapped(self.make(split=split)).task_ids for split in SPLITS}
 
     @property
@@ -75,7 +82,7 @@ class Subject:
         return self.shown.spec.max_episode_steps
 
     def sample(self, count: int) -> list[str]:
-        """Returns ``count`` tasks of each split, taking turns."""
+        """Returns ``count`` tasks of each split; the splits alternate."""
         chosen = [spread(ids, count) for ids in self.listed.values()]
         return [task_id for task_id in chain(*zip_longest(*chosen)) if task_id is not None]
 
@@ -91,13 +98,13 @@ def unwrapped(env: Env) -> Any:
 
 
 def expect(condition: bool, message: str) -> None:
-    """Raises the message as a ConformanceError unless the condition holds."""
+    """Raises a ConformanceError with the message unless the condition holds."""
     if not condition:
         raise ConformanceError(message)
 
 
 def refused(call: Callable[[], Any]) -> bool:
-    """Says whether a call raises a ValueError."""
+    """Returns whether a call raises a ValueError."""
     try:
         call()
     except ValueError:

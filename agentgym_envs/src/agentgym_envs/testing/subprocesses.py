@@ -1,4 +1,7 @@
-"""The same episodes in other processes, which differ in all that a transcript must not depend on."""
+"""Plays the same episodes in other processes under different conditions.
+
+A transcript must not depend on these conditions.
+"""
 
 import json
 import os
@@ -21,12 +24,12 @@ TIMEOUT = 300  # seconds
 
 @dataclass(frozen=True)
 class Conditions:
-    """Where another process plays.
+    """The conditions of another process.
 
     Attributes:
-        variables: of its environment.
-        moved: it has another working folder.
-        later: seconds that its clock is ahead.
+        variables: environment variables.
+        moved: whether the process has another working folder.
+        later: seconds by which its clock is ahead.
     """
 
     variables: dict[str, str] = field(default_factory=dict)
@@ -40,7 +43,7 @@ class Conditions:
         )
 
     def parts(self) -> "Iterator[Conditions]":
-        """Yields places that differ from the plain one in one thing each."""
+        """Yields conditions that each differ from the plain ones in one respect."""
         yield from (
             Conditions(PLAIN.variables | {name: value}) for name, value in self.variables.items()
         )
@@ -75,12 +78,12 @@ class SubprocessResult(NamedTuple):
 def compare_subprocesses(
     transcript: Callable[[], list[str]], setup: dict[str, Any], evidence: Evidence
 ) -> str:
-    """Expects that a transcript is the same a second time, and in all places.
+    """Expects that a transcript is the same a second time and under all conditions.
 
     Args:
-        transcript: plays here.
+        transcript: plays in this process.
         setup: the id, the keywords, and whether it is a game, for the other processes.
-        evidence: gets what these have printed and left.
+        evidence: receives the results of the other processes.
     """
     with ThreadPoolExecutor(len(CONDITIONS)) as pool:
         jobs = [pool.submit(play, setup, conditions) for conditions in CONDITIONS]
@@ -95,20 +98,20 @@ def compare_subprocesses(
 
 
 def play(setup: dict[str, Any], conditions: Conditions) -> SubprocessResult:
-    """Plays in another process, whose temporary files are its own."""
+    """Plays in another process with a separate folder for temporary files."""
     with tempfile.TemporaryDirectory(prefix="agentgym-") as folder:
         home, working, temporary = (Path(folder, name) for name in ("", "working", "temporary"))
         working.mkdir()
         temporary.mkdir()
         kwargs = _absolute(setup["kwargs"]) if conditions.moved else setup["kwargs"]
-        given = setup | {
+        job = setup | {
             "kwargs": kwargs,
             "path": module_folders()[1],
             "later": conditions.later,
             "result": str(home / "result"),
         }
         status, printed = start(
-            given,
+            job,
             conditions.variables | {"TMPDIR": str(temporary)},
             str(working) if conditions.moved else os.getcwd(),
         )
@@ -120,9 +123,9 @@ def play(setup: dict[str, Any], conditions: Conditions) -> SubprocessResult:
         return SubprocessResult(json.loads((home / "result").read_text()), printed, left)
 
 
-def start(given: dict[str, Any], variables: dict[str, str], folder: str) -> tuple[int, str]:
-    """Runs a process to its end; returns its status and what it printed."""
-    command = python_command("agentgym_envs.testing", json.dumps(given))
+def start(job: dict[str, Any], variables: dict[str, str], folder: str) -> tuple[int, str]:
+    """Runs a process to its end; returns its exit status and output."""
+    command = python_command("agentgym_envs.testing", json.dumps(job))
     environ = python_environment(PYTHONWARNINGS="ignore", **variables)
     done = subprocess.run(
         command,
@@ -138,7 +141,7 @@ def start(given: dict[str, Any], variables: dict[str, str], folder: str) -> tupl
 
 
 def _absolute(value: Any) -> Any:
-    """Makes absolute paths of those keywords of the environment's own that name a file here."""
+    """Makes those keywords of the environment absolute that name an existing file."""
     if isinstance(value, dict):
         return {
             key: item if key in SEAT_KEYWORDS else _absolute(item) for key, item in value.items()
@@ -153,7 +156,7 @@ def _absolute(value: Any) -> Any:
 
 
 def _blame(setup: dict[str, Any], conditions: Conditions) -> str:
-    """Says what changes the transcript, if one thing alone does."""
+    """Returns the condition that changes the transcript, if a single one does."""
     plain = play(setup, PLAIN).lines
     if play(setup, PLAIN).lines != plain:
         return "in two processes alike"

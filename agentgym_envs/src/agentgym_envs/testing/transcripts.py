@@ -1,4 +1,4 @@
-"""Everything that a few episodes show, as text that two processes can compare."""
+"""Transcripts of a few episodes, as text that two processes can compare."""
 
 import json
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ import gymnasium
 def transcript(
     env_id: str, kwargs: dict[str, Any], *, seeds: Sequence[int] = (0, 1, 2), turns: int = 15
 ) -> list[str]:
-    """Returns everything that a few short episodes show, as lines of JSON."""
+    """Returns the results of a few short episodes of an environment, as lines of JSON."""
     env = gymnasium.make(env_id, **(kwargs | {"admissible": True}))
     try:
         return record(env, seeds=seeds, turns=turns)
@@ -21,7 +21,10 @@ def transcript(
 def record(
     env: gymnasium.Env[str, str], *, seeds: Sequence[int] = (0, 1, 2), turns: int = 15
 ) -> list[str]:
-    """Returns the transcript of an environment that lists admissible actions, whatever was played in it before."""
+    """Returns the transcript of an environment that lists admissible actions.
+
+    Earlier episodes in the environment do not change the transcript.
+    """
     lines = []
     for seed in seeds:
         observation, info = env.reset(seed=seed)
@@ -43,7 +46,7 @@ def record(
 def game_transcript(
     game_id: str, kwargs: dict[str, Any], *, seeds: Sequence[int] = (0, 1, 2), turns: int = 15
 ) -> list[str]:
-    """Returns everything that a few short episodes show to all seats of a game, as lines of JSON."""
+    """Returns the results of a few short episodes for all seats of a game, as lines of JSON."""
     from agentgym_envs import make_parallel
 
     env, lines = make_parallel(game_id, **kwargs), list[str]()
@@ -53,12 +56,12 @@ def game_transcript(
         for turn in range(turns):
             acting = [seat for seat in env.agents if shown[-1][seat]["acts"]]
             listed = {seat: env.game.actions(seat) for seat in acting}
-            said = {
+            actions = {
                 seat: "odd words" if turn == 3 else all_[(seed * 7 + turn * 3) % len(all_)]
                 for seat, all_ in listed.items()
             }
-            shown = env.step(said)
-            lines.append(json.dumps([said, *shown]))
+            shown = env.step(actions)
+            lines.append(json.dumps([actions, *shown]))
             if not env.agents:
                 break
     return lines

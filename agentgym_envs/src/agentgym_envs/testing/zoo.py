@@ -1,4 +1,4 @@
-"""A game as PettingZoo environments: PettingZoo's own tests, and that both forms tell the same."""
+"""Checks of a game's two PettingZoo forms: PettingZoo's tests, and equal episodes."""
 
 import io
 import random
@@ -15,9 +15,9 @@ from agentgym_envs.testing.subject import expect
 from agentgym_envs.testing.subprocesses import compare_subprocesses
 from agentgym_envs.testing.transcripts import game_transcript
 
-CYCLES = 200  # of each of PettingZoo's tests
+CYCLES = 200  # per test of PettingZoo
 SEEDS = range(4)
-_KINDS = (  # PettingZoo's warnings that it expects arrays; all others are errors
+_KINDS = (  # PettingZoo warns that it expects arrays; all other warnings are errors
     "Observation is not a NumPy array",
     "Observation space for each agent probably should be",
     "Action space for each agent probably should be",
@@ -25,7 +25,7 @@ _KINDS = (  # PettingZoo's warnings that it expects arrays; all others are error
 
 
 class Seat(NamedTuple):
-    """What an episode showed to a seat: what it has seen, the sum of its rewards, its last info."""
+    """A seat's view of an episode: its texts, the sum of its rewards and its last info."""
 
     seen: list[str]
     total: float
@@ -46,7 +46,7 @@ def parallel_tests(subject: GameSubject) -> None:
 
 
 def aec_tests(subject: GameSubject) -> None:
-    """PettingZoo's api_test and seed_test pass with no warning but that strings are no arrays."""
+    """PettingZoo's api_test and seed_test pass; it only warns that strings are not arrays."""
     tests = _tests()
     with _strictly():
         tests.api_test(make_aec(subject.game_id, **subject.kwargs), num_cycles=CYCLES)
@@ -54,10 +54,12 @@ def aec_tests(subject: GameSubject) -> None:
 
 
 def forms(subject: GameSubject) -> None:
-    """The parallel and the AEC form show the same episodes, and the rewards of a seat add up to its score."""
-    used = make_aec(
-        subject.game_id, **subject.kwargs
-    )  # for all seeds: a match remembers none before it
+    """The parallel and the AEC form show the same episodes.
+
+    The rewards of a seat must add up to its score.
+    """
+    # One environment plays all seeds: a match must not depend on earlier ones.
+    used = make_aec(subject.game_id, **subject.kwargs)
     for seed in SEEDS:
         parallel, aec = _play_parallel(subject, seed), _play_aec(used, seed)
         for seat, shown in parallel.items():
@@ -73,7 +75,10 @@ def forms(subject: GameSubject) -> None:
 
 
 def determinism(subject: GameSubject) -> str:
-    """All seats see the same bytes for a seed, here and with other hash seeds, time zones, languages, folders and clocks."""
+    """All seats see the same bytes for a seed in every process.
+
+    The processes have different hash seeds, time zones, languages, folders and clocks.
+    """
     return compare_subprocesses(
         lambda: game_transcript(subject.game_id, subject.kwargs),
         {"env_id": subject.game_id, "kwargs": subject.kwargs, "game": True},
@@ -82,7 +87,7 @@ def determinism(subject: GameSubject) -> str:
 
 
 def _tests() -> Any:
-    """Imports PettingZoo's tests, which warn of their own examples where pytest is installed."""
+    """Imports PettingZoo's tests, which warn about their examples if pytest is installed."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return import_module("pettingzoo.test")
@@ -90,7 +95,7 @@ def _tests() -> Any:
 
 @contextmanager
 def _strictly() -> Iterator[None]:
-    """Turns warnings into errors, and keeps what PettingZoo's tests print."""
+    """Turns warnings into errors and hides the output of PettingZoo's tests."""
     with warnings.catch_warnings(), redirect_stdout(io.StringIO()):
         warnings.simplefilter("error")
         for message in _KINDS:
@@ -99,7 +104,7 @@ def _strictly() -> Iterator[None]:
 
 
 def _choose(env: Any, seat: str, turns: Counter[str]) -> str:
-    """Returns a listed action that depends on nothing but how often the seat has acted."""
+    """Returns a listed action that depends only on the seat and its number of turns."""
     turns[seat] += 1
     listed: list[str] = env.game.actions(seat)
     return random.Random(f"{seat} {turns[seat]}").choice(listed)
@@ -132,7 +137,7 @@ def _play_aec(env: Any, seed: int) -> Shown:
 
 
 def _joined(shown: Shown) -> Shown:
-    """Takes texts as lines: the forms tell the same at different times."""
+    """Splits texts into lines, because the forms show the same lines at different times."""
     return {
         seat: was._replace(seen="\n".join(filter(None, was.seen)).splitlines())
         for seat, was in shown.items()

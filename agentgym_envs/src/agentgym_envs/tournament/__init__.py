@@ -1,1 +1,1 @@
-"""Tournaments: players of a game of two seats meet each other, and get ratings."""
+"""Tournaments: players of a game with two seats play each other and get ratings."""

@@ -25,24 +25,24 @@ def tournament(
     players: Annotated[
         list[str],
         typer.Argument(
-            help="random, oracle, one of the game's own, model:NAME at OPENAI_BASE_URL."
+            help="random, oracle, a player of the game, or model:NAME at OPENAI_BASE_URL."
         ),
     ],
     split: Annotated[str, typer.Option(help="train, dev or test.")] = "test",
     task: Annotated[
         list[str] | None,
-        typer.Option("--task", help="A task id or glob pattern; may be given several times."),
+        typer.Option("--task", help="A task id or glob pattern; can be repeated."),
     ] = None,
     episodes: Annotated[
         int | None,
-        typer.Option(min=1, help="Tasks, at even distances over the split; all without it."),
+        typer.Option(min=1, help="Tasks, evenly spaced over the split; default: all."),
     ] = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="A keyword of the game, such as columns=4.")
     ] = None,
     out_: Annotated[
         Path | None,
-        typer.Option("--out", help="The folder of results; results/ID-tournament without it."),
+        typer.Option("--out", help="The folder of results; default: results/ID-tournament."),
     ] = None,
     concurrency: Annotated[int, typer.Option(min=1, help="Games at a time.")] = 8,
 ) -> None:

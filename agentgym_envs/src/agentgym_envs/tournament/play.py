@@ -31,18 +31,17 @@ def play(
     """Plays a game.
 
     Args:
-        game: which nobody else plays meanwhile.
-        tasks: its own.
-        task_id: one of them; the game begins the same every time.
+        game: a game without another match in progress.
+        tasks: the tasks of the game.
+        task_id: a task id; the game begins the same every time.
         players: a name for each seat, as :func:`agentgym_envs.multi.players.make_player` takes it.
-        limit: turns of all together, after which the game is cut.
-        turns: empty; filled as they are played, so that a fault finds them too.
+        limit: the limit of turns, of all seats together.
+        turns: an empty list that is filled during play, so that a fault's turns are known too.
         stop: ends the game between two turns.
 
     Returns:
-        The part of the game's line that comes of playing; ``seats`` says who sat where and what
-        came of it. A model whose
-        conversation is full forfeits: the end is "context".
+        The keys of the game's line that describe the play. ``seats`` has the player and result of
+        each seat. A model whose conversation is full forfeits: the end is "context".
 
     Raises:
         ProviderError: the server of a player's model failed.

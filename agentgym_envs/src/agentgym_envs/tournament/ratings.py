@@ -1,7 +1,7 @@
-"""Ratings of players from what they won against each other (Bradley and Terry, 1952), on the scale of Elo's chess ratings.
+"""Bradley-Terry ratings of players (Bradley and Terry, 1952), on the scale of Elo's ratings.
 
-Shapes: T tasks, R resamplings, P players. ``wins[..., i, j]`` is what i won against j, a draw being
-half a win of each.
+Shapes: T tasks, R resamplings, P players. ``wins[..., i, j]`` are the wins of i against j; a draw
+is half a win for each.
 """
 
 import math
@@ -14,31 +14,33 @@ from numpy.typing import NDArray
 from agentgym_envs.evaluate.metrics import LEVEL, RESAMPLES, Interval
 
 CENTRE = 1000.0  # mean of all players
-SCALE = 400 / math.log(10)  # so that 400 points are odds of ten to one
+SCALE = 400 / math.log(10)  # 400 points are odds of ten to one
 # Prior wins per pair and side: one drawn game keeps the rating of an undefeated player finite.
 PRIOR = 0.5
 CLOSE = 1e-9
-SAME = 1e-3  # points: so close are the ratings of what has won the same
+SAME = 1e-3  # points; intervals up to this width count as a single value
 MOST = 10_000  # largest number of iterations
 
 Array = NDArray[np.floating[Any]]
 
 
 class Rating(NamedTuple):
-    """Of a player."""
+    """The rating of a player."""
 
     elo: float
     interval: Interval | None
-    """None where the player has won, or lost, all games, or every resampling gives the same rating, as with one task: resampling
-    learns nothing from that."""
+    """None if the player has won or lost all games, or if all resamplings give the same rating.
+
+    With one task all resamplings are the same.
+    """
 
 
 def ratings(wins_TPP: Array, *, seed: int = 0) -> list[Rating]:
-    """Returns each player's rating; the intervals are the percentiles of a bootstrap over tasks, the same every time.
+    """Returns each player's rating with a percentile interval of a bootstrap over tasks.
 
     Args:
-        wins_TPP: by task.
-        seed: of the resampling.
+        wins_TPP: wins by task.
+        seed: seed of the resampling.
     """
     tasks = len(wins_TPP)
     counts_RT = np.random.default_rng(seed).multinomial(
@@ -59,15 +61,19 @@ def ratings(wins_TPP: Array, *, seed: int = 0) -> list[Rating]:
 
 
 def elo(wins_PP: Array) -> Array:
-    """Returns the ratings of the likeliest strengths, after one more drawn game of each pair; any leading shape."""
+    """Returns the maximum-likelihood ratings, with one more drawn game per pair.
+
+    Any leading shape is allowed.
+    """
     players = wins_PP.shape[-1]
     return CENTRE + SCALE * bradley_terry(wins_PP + PRIOR * (1 - np.eye(players)))
 
 
 def bradley_terry(wins_PP: Array) -> Array:
-    """Returns the maximum-likelihood logarithms of strengths, with mean 0, by Newman's iteration (2023); any leading shape.
+    """Returns the maximum-likelihood log strengths with mean 0; any leading shape.
 
-    i beats j with the chance ``p[i] / (p[i] + p[j])``. Every player needs a win and a loss against
+    The algorithm is Newman's iteration (2023). i beats j with the probability
+    ``p[i] / (p[i] + p[j])``. Every player needs a win and a loss against
     the others.
     """
     p: Array = np.ones(wins_PP.shape[:-1])
@@ -82,12 +88,18 @@ def bradley_terry(wins_PP: Array) -> Array:
         if np.abs(p / before - 1).max() < CLOSE:
             return np.asarray(np.log(p))
     raise AssertionError(
-        f"strengths have not settled after {MOST} rounds: does somebody lack a win or a loss?"
+        f"the fit did not converge in {MOST} iterations; a player may have only wins or losses"
     )
 
 
 def wins(games: Sequence[tuple[int, int, int, float]], *, tasks: int, players: int) -> Array:
-    """Returns ``wins_TPP`` of games: task, one player, another, and what the one won: 1, ½ or 0."""
+    """Returns ``wins_TPP`` of games.
+
+    Args:
+        games: task, player, opponent, and the player's result: 1, ½ or 0.
+        tasks: number of tasks.
+        players: number of players.
+    """
     wins_TPP = np.zeros((tasks, players, players))
     for task, one, other, won in games:
         wins_TPP[task, one, other] += won

@@ -44,14 +44,16 @@ class Contest:
 
 
 def schedule(players: Sequence[str], tasks: TaskSet, task_ids: Iterable[str]) -> list[Contest]:
-    """Returns every pair in both orders on every task, task by task, so that what is interrupted is fair too.
+    """Returns every pair in both orders on every task.
+
+    All games of a task are adjacent, so an interrupted tournament is fair too.
 
     Raises:
-        ArgumentError: fewer than two players, or one twice.
+        ArgumentError: fewer than two players, or a duplicate player.
     """
     if len(players) < 2 or len(set(players)) < len(players):
         raise ArgumentError(
-            "a tournament is among two players or more, each named once, not"
+            "a tournament needs at least two players, each named once, not"
             f" {', '.join(players) or 'none'}"
         )
     return [
@@ -63,18 +65,18 @@ def check_game(game_id: str, kwargs: Mapping[str, Any], players: Sequence[str]) 
     """Returns the tasks of a game that can be played for ratings.
 
     Raises:
-        ArgumentError: it has no two seats, or its seats have no score of their own.
+        ArgumentError: the game does not have two seats, or its seats share one score.
         UnknownName: no such game or player.
     """
     game = make_game(game_id, **kwargs)
     if game.cooperative:
         raise ArgumentError(
-            f"the seats of {game_id} share one score: nobody beats anybody, so there is no"
-            " tournament of it"
+            f"the seats of {game_id} share one score, so players cannot beat each other: a"
+            " tournament needs separate scores"
         )
     if len(game.seats) != 2:
         raise ArgumentError(
-            f"{game_id} has {len(game.seats)} seats here, and a tournament is of games of two"
+            f"{game_id} has {len(game.seats)} seats here; a tournament needs a game of two seats"
         )
     for name in players:
         make_player(game, game.seats[0], name)
@@ -87,12 +89,12 @@ class Tournament:
 
     Attributes:
         game_id: a registered game.
-        kwargs: its constructor's.
-        tasks: its tasks.
-        settings: the key of the record's.
-        record: where lines go.
+        kwargs: keywords of the game's constructor.
+        tasks: the tasks of the game.
+        settings: the key of the record's settings.
+        record: receives the lines.
         concurrency: games at a time.
-        on_row: sees each new line.
+        on_row: called with each new line.
     """
 
     game_id: str
@@ -117,11 +119,12 @@ class Tournament:
         return [row for row in episodes(self.record.rows) if Key.of(row) in wanted]
 
     def run(self, contests: Sequence[Contest]) -> None:
-        """Plays them, but for those that the record holds; returns early, with ``stopped`` set, where it cannot go on.
+        """Plays the games that the record lacks.
+
+        If the tournament cannot continue, this returns early and sets ``stopped``.
 
         Raises:
-            ProviderRefused: a model's server refuses everything: the key, the model or the address
-                is wrong.
+            ProviderRefused: a server refuses every request: the key, model or address is wrong.
         """
         waiting = deque((contest, 1) for contest in self.missing(contests))
         with ThreadPoolExecutor(self.concurrency) as pool:
@@ -154,7 +157,7 @@ class Tournament:
                 return
 
     def _play(self, contest: Contest, number: int) -> Row:
-        """Returns the line of a game, or of what kept it from its end."""
+        """Returns the line of a game or of a fault."""
         turns: list[Row] = []
         try:
             game = make_game(self.game_id, **self.kwargs)

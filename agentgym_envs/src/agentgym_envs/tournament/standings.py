@@ -15,18 +15,18 @@ LEGEND = (
     " odds of ten to one, a draw half a win, and one more drawn game counted for each pair, so that"
     " all are finite. 95 %: bootstrap over tasks; – for who has won, or lost, all games, and where"
     " every resampling gives the same rating, as with one task: it learns nothing from that. Failed"
-    " games are missing, and are nobody's loss."
+    " games are missing, and count for no player."
 )
 LETTERS = {1.0: "won", 0.5: "drawn", 0.0: "lost"}
 
 
 def standings(rows: Sequence[Row], players: Sequence[str], missing: Sequence[Contest]) -> Table:
-    """Returns a line a player, the best first.
+    """Returns one line per player, the best first.
 
     Args:
-        rows: of games that were played.
-        players: in the tournament.
-        missing: games that were not.
+        rows: the lines of played games.
+        players: the players of the tournament.
+        missing: the games that were not played.
     """
     seats = list(rows[0]["seats"]) if rows else []
     rated = dict(zip(players, ratings(_wins(rows, players)), strict=True)) if rows else {}
@@ -63,7 +63,7 @@ def standings(rows: Sequence[Row], players: Sequence[str], missing: Sequence[Con
 
 
 def won(row: Row, seat: str) -> float:
-    """Returns what a seat won in a game: 1, ½ or 0."""
+    """Returns a seat's result in a game: 1, ½ or 0."""
     standing = {s: float(result["score"] - result["forfeit"]) for s, result in row["seats"].items()}
     own = standing.pop(seat)
     (other,) = standing.values()
@@ -71,7 +71,7 @@ def won(row: Row, seat: str) -> float:
 
 
 def _results(rows: Sequence[Row], seat: str) -> str:
-    """Returns games won, drawn and lost: 3–0–1."""
+    """Returns games won, drawn and lost, such as 3–0–1."""
     counted = Counter(LETTERS[won(row, seat)] for row in rows)
     return "–".join(str(counted[letter]) for letter in LETTERS.values())
 

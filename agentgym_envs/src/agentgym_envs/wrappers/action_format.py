@@ -1,4 +1,4 @@
-"""A wrapper that reads the agent's whole response and hands its action to the environment."""
+"""A wrapper that parses the agent's response and passes the action to the environment."""
 
 from typing import Any
 
@@ -11,11 +11,10 @@ from agentgym_envs.wrappers.responses import FormatError
 
 
 class ActionFormat(gymnasium.Wrapper[str, str, str, str], gymnasium.utils.RecordConstructorArgs):
-    """Takes responses in a format instead of bare actions.
+    r"""Takes responses in a format instead of bare actions.
 
-    A response that is not in the format costs a turn: the observation says what was wrong and
-    ``info["invalid"]`` is true. (A plain Gymnasium environment cannot say that; it gets an empty
-    action.)
+    A malformed response uses up a turn: the observation has the reason and ``info["invalid"]`` is
+    true. A plain Gymnasium environment gets an empty action instead.
 
     Args:
         env: a text environment, or any whose actions are strings.
@@ -23,12 +22,19 @@ class ActionFormat(gymnasium.Wrapper[str, str, str, str], gymnasium.utils.Record
 
     Raises:
         UnknownName: no such format.
+
+    >>> import agentgym_envs
+    >>> env = ActionFormat(gymnasium.make("agentgym/TextCraft-v2"), "react")
+    >>> _ = env.reset(seed=1)
+    >>> observation, *_ = env.step("Thought: What do I have?\nAction: inventory")
+    >>> observation
+    'Inventory: You are not carrying anything.'
     """
 
     def __init__(self, env: gymnasium.Env[str, str], name: str):
         gymnasium.utils.RecordConstructorArgs.__init__(
             self, name=name
-        )  # gymnasium.make(wrapped.spec) makes it again
+        )  # for gymnasium.make(wrapped.spec)
         super().__init__(env)
         if name not in FORMATS:
             raise UnknownName("action format", name, FORMATS)
@@ -40,13 +46,13 @@ class ActionFormat(gymnasium.Wrapper[str, str, str, str], gymnasium.utils.Record
         """The environment's rules and the format's, as a system prompt."""
 
     def step(self, action: str) -> tuple[str, Any, bool, bool, dict[str, Any]]:
-        """Reads a response and applies its action.
+        """Parses a response and applies its action.
 
         Args:
             action: the agent's whole response.
 
         Returns:
-            As the environment's step.
+            The result of the environment's step.
         """
         try:
             return self.env.step(self.format.parse(action))

@@ -1,11 +1,11 @@
-"""How an agent writes an action into its response: plain, ReAct, tags, function calls.
+"""Formats of responses: plain, ReAct, tags and function calls.
 
-Each format says how to write one (``describe``), reads it (``parse``) and writes it (``render``),
-so that ``parse(render(action)) == action``. Formats know an environment only by its ``tools``: a
-template of an action for each name.
+Each format has rules for a prompt (``describe``), a parser (``parse``) and a writer (``render``);
+``parse(render(action)) == action``. A format knows only the ``tools`` of an environment: templates
+of actions by name.
 
-In every format a response may begin with a thought that ends with ``</think>``. It may mention
-anything, and is never part of the action.
+In every format a response can begin with a thought that ends with ``</think>``. The thought can
+mention anything and is never part of the action.
 """
 
 import json
@@ -35,35 +35,35 @@ class Format(Protocol):
     """A way to write actions."""
 
     def describe(self) -> str:
-        """Returns the rules, for a system prompt."""
+        """Returns the rules for a system prompt."""
 
     def parse(self, response: str) -> str:
         """Returns the action of a response.
 
         Raises:
-            FormatError: it has none, or more than one.
+            FormatError: the response has no action or several.
         """
 
     def render(self, action: str, thought: str = "") -> str:
         """Returns a response with this action.
 
         Raises:
-            ValueError: the format cannot write it, or not with this thought.
+            ValueError: the format cannot write the action, or not with this thought.
         """
 
 
 @dataclass(frozen=True)
 class Plain:
-    """The whole response, but for a thought and the word ``Action:``, is the action."""
+    """The response without its thought and the word ``Action:`` is the action."""
 
     tools: Tools
 
     def describe(self) -> str:
-        """No rules."""
+        """Returns no rules."""
         return ""
 
     def parse(self, response: str) -> str:
-        """Strips white space."""
+        """Removes the thought, ``Action:`` and surrounding white space."""
         thought, text = split_thought(response)
         action = unmarked(text)
         if not action:
@@ -74,13 +74,13 @@ class Plain:
         return action
 
     def render(self, action: str, thought: str = "") -> str:
-        """The action alone."""
+        """Returns the action."""
         return _readable(self, action, action)
 
 
 @dataclass(frozen=True)
 class ReAct:
-    """``Thought: … Action: …`` (Yao et al., 2023), as AgentGym uses it: two actions in one response are an error."""
+    """``Thought: … Action: …`` (Yao et al., 2023); two actions in one response are an error."""
 
     tools: Tools
 
@@ -92,7 +92,7 @@ class ReAct:
         )
 
     def parse(self, response: str) -> str:
-        """Takes what follows ``Action:``; a ``<think>`` block does for ``Thought:``."""
+        """Returns the text after ``Action:``; a ``<think>`` block can replace ``Thought:``."""
         thought, text = split_thought(response)
         count, action = marked_action(text)
         if count > 1:
@@ -108,7 +108,7 @@ class ReAct:
         return action
 
     def render(self, action: str, thought: str = "") -> str:
-        """Both lines."""
+        """Returns both lines."""
         return _readable(self, f"Thought: {thought}\nAction: {action}", action)
 
 
@@ -126,7 +126,7 @@ class Tags:
         )
 
     def parse(self, response: str) -> str:
-        """Takes what is in the one pair of action tags."""
+        """Returns the text between the only pair of action tags."""
         opened, found = tagged(split_thought(response)[1], "action")
         action = unbold(found[0]) if opened == len(found) == 1 else ""
         if not action:
@@ -137,13 +137,16 @@ class Tags:
         return action
 
     def render(self, action: str, thought: str = "") -> str:
-        """Both pairs of tags."""
+        """Returns both pairs of tags."""
         return _readable(self, f"<think>{thought}</think><action>{action}</action>", action)
 
 
 @dataclass(frozen=True)
 class FunctionCall:
-    """One JSON call ``{"name": …, "arguments": {…}}`` of a function of the environment: bare, in ``<tool_call>`` tags or fenced."""
+    """One JSON call ``{"name": …, "arguments": {…}}`` of a function of the environment.
+
+    The call can be bare, in ``<tool_call>`` tags or in a code fence.
+    """
 
     tools: Tools
 
@@ -167,7 +170,7 @@ class FunctionCall:
         ]
 
     def describe(self) -> str:
-        """The form and the schema."""
+        """Returns the form and the schema."""
         return (
             'Write every response as exactly one JSON function call {"name": ..., "arguments":'
             " {...}}. The functions are:\n"
@@ -194,7 +197,7 @@ class FunctionCall:
         return self.tools[name].format(**arguments)
 
     def render(self, action: str, thought: str = "") -> str:
-        """Calls the first function whose template fits."""
+        """Returns a call of the first function whose template fits."""
         for name, template in self.tools.items():
             match = re.fullmatch(_pattern(template), action, re.DOTALL)
             if match:
@@ -240,7 +243,10 @@ def _json(text: str) -> Any:
 
 
 def _is_word(value: Any) -> bool:
-    """Says whether an argument is a text that is not empty, or a number, which many models write for one."""
+    """Returns whether an argument is a non-empty text or a finite number.
+
+    Many models write numbers for texts.
+    """
     if isinstance(value, str):
         return bool(value.strip())
     return type(value) is int or (isinstance(value, float) and math.isfinite(value))

@@ -1,12 +1,12 @@
-"""What all formats share: a response is read from where its thought ends, whatever the thought mentions."""
+"""Parsing that all formats share; it begins at the end of the thought."""
 
 import re
 
 _BEGIN, _END = (
     re.compile(tag, re.IGNORECASE) for tag in (r"\s*<think(?:ing)?>", "</think(?:ing)?>")
 )
-# Asterisks after the colon are the mark's only where they close the ones before the word; others
-# are the action's.
+# Asterisks after the colon belong to the mark only if they close those before the word; otherwise
+# they belong to the action.
 _MARK = r"(\*\*)?{word}(\*\*)?[ \t]*:[ \t]*(?(2)|(?(1)(\*\*)?))"
 _LINE = r"^[ \t]*(?:#{1,6}[ \t]+)?" + _MARK
 _ACTION_LINE = re.compile(_LINE.replace("{word}", "Action"), re.IGNORECASE | re.MULTILINE)
@@ -15,18 +15,18 @@ _THOUGHT_LINE = re.compile(_LINE.replace("{word}", "Thought"), re.IGNORECASE)
 
 
 class FormatError(ValueError):
-    """A response that is not in the format; the message tells the agent what to do."""
+    """A response is not in the format; the message has the correct form for the agent."""
 
 
 def split_thought(response: str) -> tuple[bool, str]:
-    """Returns whether the response has a ``<think>`` block, and what follows it.
+    """Returns whether the response has a ``<think>`` block, and the text after it.
 
-    The last ``</think>`` ends the thought: a thought may mention the tag, and many chat templates
-    open the block in the prompt, so that the response holds only its end. ``<think>`` opens a block
-    where a response or what follows a block begins; elsewhere it is only mentioned.
+    The last ``</think>`` ends the thought, because a thought can mention the tag. Many chat
+    templates open the block in the prompt; then the response has only its end. ``<think>`` opens a
+    block only at the beginning of a response or directly after a block.
 
     Raises:
-        FormatError: the thought does not end, as when the limit of tokens cuts it off.
+        FormatError: the thought does not end, for example at the token limit.
     """
     end = max((tag.end() for tag in _END.finditer(response)), default=0)
     if _BEGIN.match(response, end):
@@ -38,25 +38,28 @@ def split_thought(response: str) -> tuple[bool, str]:
 
 
 def begins_with_thought(text: str) -> bool:
-    """Says whether the text begins with ``Thought:``."""
+    """Returns whether the text begins with ``Thought:``."""
     return _THOUGHT_LINE.match(text.lstrip()) is not None
 
 
 def marked_action(text: str) -> tuple[int, str]:
-    """Returns how many ``Action:`` begin a line, or else follow a sentence on its line, and what follows the only one."""
+    """Returns the number of ``Action:`` marks, and the text after the only one.
+
+    Marks begin a line. If none does, marks after a sentence on its line count.
+    """
     marks = list(_ACTION_LINE.finditer(text)) or list(_ACTION_AFTER_SENTENCE.finditer(text))
     return len(marks), _after(marks[0], text) if len(marks) == 1 else ""
 
 
 def unmarked(text: str) -> str:
-    """Returns the text without ``Action:`` or ``**Action:**`` before it, and without bold and white space around it."""
+    """Returns the text without ``Action:`` or ``**Action:**``, bold and outer white space."""
     text = text.strip()
     mark = _ACTION_LINE.match(text)
     return _after(mark, text) if mark else unbold(text)
 
 
 def unbold(text: str) -> str:
-    """Returns the text without white space around it, and without the asterisks where it is bold as a whole."""
+    """Returns the text without outer white space, and without asterisks if all of it is bold."""
     text = text.strip()
     bold = (
         len(text) > 4 and text.startswith("**") and text.endswith("**") and "**" not in text[2:-2]
@@ -65,7 +68,10 @@ def unbold(text: str) -> str:
 
 
 def _after(mark: re.Match[str], text: str) -> str:
-    """Returns what follows a mark, without the asterisks of ``**Action: text**`` and ``Action: **text**``."""
+    """Returns the text after a mark.
+
+    The asterisks of ``**Action: text**`` and ``Action: **text**`` are removed.
+    """
     rest = text[mark.end() :].strip()
     return (
         rest.removesuffix("**").rstrip() if mark[1] and not (mark[2] or mark[3]) else unbold(rest)
@@ -73,13 +79,19 @@ def _after(mark: re.Match[str], text: str) -> str:
 
 
 def tagged(text: str, tag: str) -> tuple[int, list[str]]:
-    """Returns how often a tag is opened, and what stands in its pairs; the time is linear, as it is not for one expression."""
+    """Returns the number of opening tags, and the texts between the pairs.
+
+    The time is linear; with a single regular expression it would not be.
+    """
     close = re.compile(f"</{tag}>", re.IGNORECASE)
     pieces = re.split(f"<{tag}>", text, flags=re.IGNORECASE)[1:]
     return len(pieces), [piece[: end.start()] for piece in pieces if (end := close.search(piece))]
 
 
 def unfenced(text: str) -> str:
-    """Returns what stands between the only two code fences of a text, without the language's name; without fences, the text."""
+    """Returns the text between the only two code fences, without the language's name.
+
+    Any other text is returned unchanged.
+    """
     parts = text.split("```")
     return re.sub(r"\A\w*\s*", "", parts[1]) if len(parts) == 3 else text

@@ -1,1 +1,1 @@
-"""Algorithms: one small file each."""
+"""Algorithms, one small file each."""

@@ -1,4 +1,4 @@
-"""DPO (Rafailov et al., 2023): of two episodes of a task the better one becomes more probable than the worse one.
+"""DPO (Rafailov et al., 2023): makes the better of two episodes of a task more probable.
 
 Shapes: B trajectories, T tokens, P pairs.
 """
@@ -43,7 +43,7 @@ class DPO(Algorithm):
         """Marks the better episode with 1, the worse with −1, and ties and single episodes with 0.
 
         Raises:
-            ConfigError: a group that is larger than a pair.
+            ConfigError: a group has more than two episodes.
         """
         sides: list[float] = []
         for group in groups:
@@ -54,16 +54,20 @@ class DPO(Algorithm):
                     f" {group.trajectories[0].task_id!r} has {len(returns)} episodes: set"
                     " env.group_size=2, or source.pairs=true where source.name=dataset"
                 )
+            # Equal returns give 0 for both: neither is above the lowest or below the highest.
             sides += [float(r > min(returns)) - float(r < max(returns)) for r in returns]
         side_B = torch.tensor(sides)[batch.episode_B]
         return batch.with_streams(side=side_B[:, None] * torch.ones_like(batch.logp_BT))
 
     def weight(self, batch: Batch) -> float:
-        """Returns the pairs."""
+        """Returns the number of pairs."""
         return int(_pairs(batch)[1].sum())
 
     def loss(self, forward: Forward, micro: Batch) -> tuple[Tensor, dict[str, Tensor]]:
-        """Returns −log σ(β · (better − worse)), each the log-ratio of its action tokens to the reference's."""
+        """Returns the sum of −log σ(β · (r_better − r_worse)) over pairs.
+
+        r is the log-ratio of an episode's action tokens under the policy and under the reference.
+        """
         ratio_B = (forward.logp_BT - micro.streams["reference"]).where(micro.action_BT, 0.0).sum(1)
         pair_B, real_P = _pairs(micro)
         margin_P = torch.zeros(len(real_P), device=ratio_B.device).index_add(
@@ -71,11 +75,15 @@ class DPO(Algorithm):
         )
         loss_P = -torch.nn.functional.logsigmoid(self.beta * margin_P)
         right = ((margin_P > 0) & real_P).sum()
+        # 0 · margin keeps the loss of an idle micro-batch connected to the model.
         return loss_P.where(real_P, 0.0 * margin_P).sum(), {"pairs_right": right}
 
 
 def _pairs(batch: Batch) -> tuple[Tensor, Tensor]:
-    """Returns the number of each trajectory's group, shape (B,), and which groups have a better and a worse one, bool (P,)."""
+    """Returns the pair of each trajectory, int (B,), and whether a pair is complete, bool (P,).
+
+    A complete pair has a better and a worse episode in this batch.
+    """
     groups_P, pair_B = torch.unique(batch.group_B, return_inverse=True)
     sides_P = torch.zeros(len(groups_P), device=batch.group_B.device).index_add(
         0, pair_B, batch.streams["side"][:, 0].abs()

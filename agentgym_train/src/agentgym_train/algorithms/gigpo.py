@@ -1,7 +1,7 @@
-"""GiGPO (Feng et al., 2025): GRPO over trajectories, plus the same over the turns of a group that saw the same observation.
+"""GiGPO (Feng et al., 2025): GRPO over trajectories, plus GRPO over turns with equal observations.
 
-Such anchor states tell which of several actions in one place led further, which a trajectory's
-return cannot.
+Turns of a group that saw the same observation share an anchor state. They show which of several
+actions in the same state led further; the return of a trajectory does not show it.
 """
 
 from collections.abc import Sequence
@@ -22,23 +22,24 @@ class GiGPO(PolicyGradient):
     """Group in group: credit by trajectory and by turn."""
 
     gamma: Share = 0.95
-    """Discount a turn; at 1, turns of one trajectory that return to an observation cannot be told apart."""
+    """Discount per turn. At 1, the turns of a trajectory that returns to an observation have the
+    same return, unless there are rewards between them."""
     normalise: bool = True
-    """Divide by the standard deviation, of the trajectories' and of the turns' returns."""
+    """Divide by the standard deviation of the returns, for trajectories and for turns."""
     step_coef: NonNegative = 1.0
     """Weight of the turns' advantages."""
 
     def compute_advantages(
         self, batch: Batch, groups: Sequence[Group], distributed: Distributed
     ) -> Batch:
-        """Adds the advantage of each turn among those at its anchor state to that of its trajectory."""
+        """Adds the advantage of a turn in its anchor state to that of its trajectory."""
         whole = on_actions(
             group_centred(self.returns(batch), batch.group_B, normalise=self.normalise), batch
         )
         follow_BT = returns_to_go(self.rewards(batch), batch.turn_BT, self.gamma)
         trajectories = [(group.number, t) for group in groups for t in group.trajectories]
         anchors: dict[tuple[int, str], int] = {}
-        places: list[tuple[int, torch.Tensor, int]] = []  # row, its tokens of one turn, the anchor
+        places: list[tuple[int, torch.Tensor, int]] = []  # row, columns of a turn's action, anchor
         for row, episode in enumerate(batch.episode_B.tolist()):
             number, trajectory = trajectories[episode]
             for n, turn in enumerate(trajectory.turns):

@@ -1,11 +1,11 @@
-"""GRPO (Shao et al., 2024): the advantage of a trajectory is its return against its group's, on every action token.
+"""GRPO (Shao et al., 2024): the advantage compares a return with its group's mean.
 
-Its relatives are options:
+All action tokens of a trajectory have the same advantage. These options give related algorithms:
 
 - Dr.GRPO (Liu et al., 2025): ``normalise = false`` and ``loss_reduction = "constant"``;
-- DAPO (Yu et al., 2025): ``clip_high = 0.28``, with the default loss_reduction;
-- GSPO (Zheng et al., 2025): ``ratio = "sequence"``, ``loss_reduction = "sequence"`` and narrow
-  clips;
+- DAPO (Yu et al., 2025): ``clip_high = 0.28`` and the default ``loss_reduction = "token"``;
+- GSPO (Zheng et al., 2025): ``ratio = "sequence"``, ``loss_reduction = "sequence"``, and
+  ``clip_low`` and ``clip_high`` near 3e-4;
 - CISPO (MiniMax, 2025): ``surrogate = "cispo"``.
 """
 
@@ -24,12 +24,12 @@ class GRPO(PolicyGradient):
     """Group-relative policy optimisation with a token-level loss."""
 
     normalise: bool = True
-    """Divide by the standard deviation of the group's returns."""
+    """Divide the advantages by the standard deviation of the group's returns."""
 
     def compute_advantages(
         self, batch: Batch, groups: Sequence[Group], distributed: Distributed
     ) -> Batch:
-        """Broadcasts the group-normalised return over each trajectory's action tokens."""
+        """Gives every action token the group-relative return of its trajectory."""
         return on_actions(
             group_centred(self.returns(batch), batch.group_B, normalise=self.normalise), batch
         )

@@ -24,37 +24,39 @@ from agentgym_train.protocols import Algorithm
 
 @dataclass(frozen=True, kw_only=True)
 class PolicyGradient(Algorithm):
-    """A surrogate on action tokens, a divergence from the initial policy, an entropy bonus."""
+    """A surrogate loss on action tokens, a KL penalty and an entropy bonus."""
 
     gamma: Share = 1.0
     """Discount per turn. Below 1, the faster of two successes has the larger return."""
     surrogate: Literal["clip", "cispo"] = "clip"
     """"clip" as in PPO, "cispo" for bounded weights that keep every token's gradient."""
     ratio: Literal["token", "sequence"] = "token"
-    """"sequence" takes the geometric mean over a trajectory, as in GSPO: set ``clip_low`` and ``clip_high`` near 3e-4 then."""
+    """"sequence" takes the geometric mean over a trajectory, as in GSPO. Then set ``clip_low`` and
+    ``clip_high`` near 3e-4."""
     clip_low: Share = 0.2
     """Lower clip range: ratios are clipped at 1 − ``clip_low``."""
     clip_high: NonNegative = 0.2
     """Upper clip range: ratios are clipped at 1 + ``clip_high``; 0.28 in DAPO."""
     loss_reduction: Literal["token", "sequence", "constant"] = "token"
-    """The loss is a mean over all action tokens (DAPO), over trajectories of their tokens' means (GRPO's paper), or a sum that is
-    divided by trajectories and ``constant`` (Dr.GRPO)."""
+    """"token": mean over all action tokens (DAPO). "sequence": mean over trajectories of the mean
+    over their tokens (GRPO's paper). "constant": sum, divided by the number of trajectories and by
+    ``constant`` (Dr.GRPO)."""
     constant: Count = 1024
     """Tokens, for ``loss_reduction = "constant"``."""
     kl_coef: NonNegative = 0.0
-    """Weight of the divergence from the initial policy."""
+    """Weight of the KL divergence from the initial policy."""
     kl_estimator: Estimator = "k3"
     kl_in: Literal["loss", "reward"] = "loss"
-    """Where the divergence counts; in the reward it is k1 by custom."""
+    """Where the KL divergence is added. In the reward, the usual estimator is k1."""
     entropy_coef: NonNegative = 0.0
-    """Weight of the entropy bonus, over the tokens that matter."""
+    """Weight of the entropy bonus, over the probable tokens only."""
     importance_cap: NonNegative = 0.0
     """Upper bound of truncated importance weights (Yao et al., 2025); 0: off. Above 0, the trainer
     recomputes the log-probabilities before the update, and ratios are relative to those."""
 
     @property
     def required_streams(self) -> frozenset[str]:
-        """The divergence's reference, recomputed log-probabilities, an entropy with gradient."""
+        """Returns those of "reference", "old" and "entropy" whose weight is not 0."""
         wanted = {
             "reference": self.kl_coef,
             "old": self.importance_cap,
@@ -63,7 +65,7 @@ class PolicyGradient(Algorithm):
         return frozenset(name for name, weight in wanted.items() if weight)
 
     def rewards(self, batch: Batch) -> Tensor:
-        """Returns the rewards, shape (B, T), less the divergence where it counts in them."""
+        """Returns the rewards, shape (B, T), minus the KL penalty if it is part of the rewards."""
         if not self.kl_coef or self.kl_in == "loss":
             return batch.reward_BT
         kl_BT = kl_divergence(batch.logp_BT, batch.streams["reference"], self.kl_estimator)
@@ -74,7 +76,7 @@ class PolicyGradient(Algorithm):
         return (self.rewards(batch) * self.gamma**batch.turn_BT).sum(1)
 
     def weight(self, batch: Batch) -> float:
-        """Returns what the loss is divided by."""
+        """Returns the divisor of the loss, which depends on ``loss_reduction``."""
         if self.loss_reduction == "token":
             return batch.action_tokens
         return float(batch.action_BT.any(1).sum()) * (
@@ -82,12 +84,14 @@ class PolicyGradient(Algorithm):
         )
 
     def loss(self, forward: Forward, micro: Batch) -> tuple[Tensor, dict[str, Tensor]]:
-        """The surrogate, plus the divergence, less the bonus."""
+        """Returns the surrogate loss plus the KL penalty minus the entropy bonus."""
         logp_BT, action_BT, advantage_BT = (
             forward.logp_BT,
             micro.action_BT,
             micro.streams["advantage"],
         )
+        # Ratios are relative to the recomputed log-probabilities if there are any, which are free
+        # of the generator's rounding.
         old_BT = micro.streams.get("old", micro.logp_BT)
         log_ratio_BT = log_ratios(logp_BT, old_BT, action_BT, per=self.ratio)
         if self.surrogate == "clip":
@@ -99,6 +103,7 @@ class PolicyGradient(Algorithm):
                 logp_BT, log_ratio_BT, advantage_BT, high=self.clip_high
             )
         if self.importance_cap:
+            # Corrects for the difference between the trainer's and the generator's distributions.
             loss_BT = loss_BT * (old_BT - micro.logp_BT).where(action_BT, 0.0).exp().clamp(
                 max=self.importance_cap
             )
@@ -120,5 +125,5 @@ class PolicyGradient(Algorithm):
 
 
 def on_actions(advantage_B: Tensor, batch: Batch) -> Batch:
-    """Returns the batch with one advantage a trajectory on each of its action tokens."""
+    """Returns the batch with a trajectory's advantage on each of its action tokens."""
     return batch.with_streams(advantage=advantage_B[:, None] * batch.action_BT)

@@ -1,9 +1,9 @@
-"""PPO (Schulman et al., 2017) with a critic: advantages by generalized advantage estimation, and a loss for the values.
+"""PPO (Schulman et al., 2017) with a critic and generalized advantage estimation.
 
-The critic is described by ``[critic]`` of the configuration. Its steps are tokens, or turns: then
-one value a turn is learned, that before its first token, and all tokens of the turn have the turn's
-advantage. An episode that was cut off ends like any other: no value stands for what it would have
-earned.
+The section ``[critic]`` of the configuration describes the critic. A step is a token or a turn.
+With turns, the critic learns one value per turn, before its first action token, and all tokens of
+the turn have the turn's advantage. A truncated episode ends like any other: no value is
+bootstrapped.
 
 Shapes: B trajectories, T tokens, N turns.
 """
@@ -27,12 +27,12 @@ from agentgym_train.learning.losses import clipped_value_loss, token_weights
 
 @dataclass(frozen=True, kw_only=True)
 class PPO(PolicyGradient):
-    """Actor and critic."""
+    """A policy-gradient loss, and a loss for the values of a critic."""
 
     per: Literal["token", "turn"] = "token"
     """The unit of a step in advantage estimation: a token or a turn."""
     lam: Share = 1.0
-    """Decay a step. Below 1, what is more than 1 / (1 − lam) steps away is left to the critic."""
+    """Decay per step. Below 1, the critic stands for rewards more than 1 / (1 − lam) steps away."""
     normalise: bool = True
     """Whiten advantages over the tokens of all processes."""
     value_coef: NonNegative = 0.5
@@ -45,13 +45,17 @@ class PPO(PolicyGradient):
 
     @property
     def required_streams(self) -> frozenset[str]:
-        """Values too."""
+        """Returns those of the base class, and "value"."""
         return super().required_streams | {"value"}
 
     def compute_advantages(
         self, batch: Batch, groups: Sequence[Group], distributed: Distributed
     ) -> Batch:
-        """Sets "advantage", the critic's targets "return", and "value_weight": for how many tokens a value is learned."""
+        """Sets three streams.
+
+        They are "advantage", the critic's targets "return", and "value_weight": the number of
+        tokens for which a value counts in the loss.
+        """
         value_BT = batch.streams["value"]
         weight_BT = batch.action_BT.float() if self.per == "token" else turn_weights(batch)
         step_BT = weight_BT > 0
@@ -69,13 +73,10 @@ class PPO(PolicyGradient):
         )
 
     def loss(self, forward: Forward, micro: Batch) -> tuple[Tensor, dict[str, Tensor]]:
-        """The policy's loss and that of the values."""
+        """Returns the sum of the policy's loss and the loss of the values."""
         policy, sums = super().loss(forward, micro)
-        value_BT, return_BT, weight_BT = (
-            forward.value_BT,
-            micro.streams["return"],
-            micro.streams["value_weight"],
-        )
+        value_BT, return_BT = forward.value_BT, micro.streams["return"]
+        weight_BT = micro.streams["value_weight"]
         assert value_BT is not None
         loss_BT, bounded_BT = clipped_value_loss(
             value_BT, micro.streams["value"], return_BT, clip=self.value_clip
@@ -93,7 +94,13 @@ class PPO(PolicyGradient):
 
 
 def turn_weights(batch: Batch) -> Tensor:
-    """Returns, on the first action token of each turn, how many the turn has; 0 elsewhere. float32, shape (B, T)."""
+    """Returns the number of a turn's action tokens, on its first action token.
+
+    The value of a turn thus counts as much as its tokens do in the policy's loss.
+
+    Returns:
+        float32, shape (B, T); 0 for all other tokens.
+    """
     turns = int(batch.turn_BT.max()) + 1 if batch.turn_BT.numel() else 1
     # Padding has turn 0 but no action token, so it adds nothing to the count of the first turn.
     count_BN = torch.zeros(len(batch.turn_BT), turns).scatter_add(
@@ -101,13 +108,17 @@ def turn_weights(batch: Batch) -> Tensor:
     )
     # The first action token of a turn has a left neighbour that is not an action token of the same
     # turn.
-    goes_on_BT = torch.zeros_like(batch.action_BT)
-    goes_on_BT[:, 1:] = batch.action_BT[:, :-1] & (batch.turn_BT[:, 1:] == batch.turn_BT[:, :-1])
-    return count_BN.gather(1, batch.turn_BT).where(batch.action_BT & ~goes_on_BT, 0.0)
+    continued_BT = torch.zeros_like(batch.action_BT)
+    same_turn_BT = batch.turn_BT[:, 1:] == batch.turn_BT[:, :-1]
+    continued_BT[:, 1:] = batch.action_BT[:, :-1] & same_turn_BT
+    return count_BN.gather(1, batch.turn_BT).where(batch.action_BT & ~continued_BT, 0.0)
 
 
 def forward_fill(stream_BT: Tensor, step_BT: Tensor) -> Tensor:
-    """Returns a stream in which every token has the number of the latest step."""
+    """Returns a stream in which every token has the number of the latest step up to it.
+
+    Tokens before the first step have the number of column 0.
+    """
     # The column of the latest step is the running maximum of the steps' columns.
     at_BT = torch.arange(stream_BT.shape[1]).where(step_BT, 0).cummax(1).values
     return stream_BT.gather(1, at_BT)

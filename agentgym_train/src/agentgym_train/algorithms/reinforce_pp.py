@@ -1,4 +1,4 @@
-"""REINFORCE++ (Hu, 2025): discounted returns from each token on, whitened over the tokens of all processes."""
+"""REINFORCE++ (Hu, 2025): discounted returns-to-go, whitened over the tokens of all processes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

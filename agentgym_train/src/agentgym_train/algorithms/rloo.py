@@ -1,4 +1,4 @@
-"""RLOO (Ahmadian et al., 2024): the baseline of a trajectory is the mean return of the others of its group."""
+"""RLOO (Ahmadian et al., 2024): the baseline is the mean return of the group's other episodes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,5 +17,5 @@ class RLOO(PolicyGradient):
     def compute_advantages(
         self, batch: Batch, groups: Sequence[Group], distributed: Distributed
     ) -> Batch:
-        """Broadcasts the return less the others' mean over each trajectory's action tokens."""
+        """Broadcasts the return minus the others' mean over each trajectory's action tokens."""
         return on_actions(leave_one_out(self.returns(batch), batch.group_B), batch)

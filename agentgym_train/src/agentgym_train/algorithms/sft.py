@@ -1,4 +1,4 @@
-"""Supervised fine-tuning: the log-probability of every action token, of whatever the source gives.
+"""Supervised fine-tuning: maximises the log-probability of all action tokens of the source.
 
 Shapes: B trajectories, T tokens.
 """
@@ -17,16 +17,16 @@ from agentgym_train.protocols import Algorithm
 
 @dataclass(frozen=True, kw_only=True)
 class SFT(Algorithm):
-    """Cross-entropy on action tokens; rewards do not count."""
+    """Cross-entropy on action tokens; rewards are ignored."""
 
     def compute_advantages(
         self, batch: Batch, groups: Sequence[Group], distributed: Distributed
     ) -> Batch:
-        """Credits all alike."""
+        """Returns the batch unchanged: all action tokens count alike."""
         return batch
 
     def weight(self, batch: Batch) -> float:
-        """Returns the action tokens."""
+        """Returns the number of action tokens."""
         return batch.action_tokens
 
     def loss(self, forward: Forward, micro: Batch) -> tuple[Tensor, dict[str, Tensor]]:

@@ -63,15 +63,14 @@ def build(cls: type[T], raw: Mapping[str, Any], *, section: str = "", named: Nam
     _check_keys(cls, raw, section, named)
     _check_values(raw, section, named)
     try:
-        return pydantic.TypeAdapter(cls).validate_json(
-            json.dumps(raw), strict=True
-        )  # TOML's types are JSON's: lists, no tuples
+        # As JSON, which has the types of TOML: lists are accepted for tuples.
+        return pydantic.TypeAdapter(cls).validate_json(json.dumps(raw), strict=True)
     except pydantic.ValidationError as error:
         raise _refusal(error, section, named) from error
 
 
 def dumps(config: Settings) -> str:
-    """Returns the configuration as TOML, with every default except None, which TOML cannot express."""
+    """Returns the configuration as TOML, with all defaults except None, which TOML lacks."""
     return tomli_w.dumps(without_none(tree(config)))
 
 
@@ -84,7 +83,7 @@ def tree(config: Settings) -> dict[str, Any]:
 
 
 def difference(old: Settings, new: Settings, *, ignore: Collection[str] = ()) -> str | None:
-    """Returns the keys that differ between two configurations, with both values; None if none differ."""
+    """Returns the keys that differ between two configurations, with both values, or None."""
     a, b = _flat(tree(old)), _flat(tree(new))
     every = (
         key for key in a.keys() | b.keys() if re.sub(r"^env\.\d+\.", "env.", key) not in ignore
@@ -132,7 +131,7 @@ def _check_values(raw: Mapping[str, Any], section: str, named: Named) -> None:
 
 
 def _refusal(error: pydantic.ValidationError, section: str, named: Named) -> ConfigError:
-    """Returns a one-line error for the first problem, with the full key, the reason and the value."""
+    """Returns a one-line error for the first problem: the full key, the reason and the value."""
     first = error.errors()[0]
     cause = first.get("ctx", {}).get("error")
     if isinstance(cause, ConfigError):

@@ -121,10 +121,9 @@ class RolloutConfig:
     max_new_tokens: Count = 64
     """Maximum tokens per action."""
     batch_wait: Wait = 10.0
-    """Maximum time, in seconds, that ready episodes wait for slower ones while the generator is idle.
-    The metrics count a later result as ``late``. The batch then depends on the clock, and rounding
-    can
-    differ between runs."""
+    """Maximum time, in seconds, that ready episodes wait for slower ones while the generator is
+    idle. The metrics count a later result as ``late``. The batch then depends on the clock, and
+    rounding can differ between runs."""
 
 
 @dataclass(frozen=True, kw_only=True)

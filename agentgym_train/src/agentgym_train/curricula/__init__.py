@@ -1,1 +1,1 @@
-"""Curricula: how many turns an episode may take at each step, and which tasks are played."""
+"""Curricula: the horizon of each step, and the choice of its tasks."""

@@ -27,7 +27,8 @@ class Adaptive(CurriculumPlugin):
     margin: Share = 0.02
     """Smallest rise of success from one window to the next that counts as improvement."""
     truncated: Share = 0.1
-    """Smallest share of the window's episodes that must end at the horizon before it grows: otherwise more turns change nothing."""
+    """Smallest share of the window's episodes that must end at the horizon before it grows. Below
+    it, more turns would change nothing."""
     collapse: Share = 0.2
     """Fall of success below the stage's best window that brings back the stage before."""
 
@@ -43,7 +44,7 @@ class Adaptive(CurriculumPlugin):
 
 
 class AdaptiveCurriculum(Curriculum):
-    """The state of a run: its stage, the success of the stage's best window, and the latest steps."""
+    """The state of a run: the stage, the success of its best window, and the latest steps."""
 
     def __init__(self, options: Adaptive):
         self._options = options
@@ -52,11 +53,11 @@ class AdaptiveCurriculum(Curriculum):
         """``success`` and ``truncated_horizon`` of the last two windows, oldest first."""
 
     def horizon(self, step: int) -> int:
-        """Returns the turns of the present stage, whatever the step."""
+        """Returns the turns of the current stage."""
         return self._options.rounds[self.stage]
 
     def observe(self, metrics: Mapping[str, float]) -> None:
-        """Takes a step's ``success`` and ``truncated_horizon``, both shares of its episodes."""
+        """Adds a step's ``success`` and ``truncated_horizon``, and changes the stage if due."""
         options = self._options
         self.recent = [*self.recent, [metrics["success"], metrics["truncated_horizon"]]][
             -2 * options.window :

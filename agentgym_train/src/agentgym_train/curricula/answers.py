@@ -1,4 +1,4 @@
-"""The answers of a curriculum, checked."""
+"""The horizon and the difficulties of a curriculum, checked."""
 
 from collections.abc import Sequence
 from numbers import Integral
@@ -10,7 +10,7 @@ from agentgym_train.protocols import Curriculum
 
 
 def turns(curriculum: Curriculum, step: int) -> int:
-    """Returns the horizon at a step (counted from 0), which is a whole number of turns and at least one.
+    """Returns the horizon at a step (counted from 0): a whole number of at least 1.
 
     Raises:
         BrokenPlugin: the curriculum returned something else.
@@ -25,7 +25,9 @@ def turns(curriculum: Curriculum, step: int) -> int:
 
 
 def difficulties(curriculum: Curriculum, step: int) -> tuple[int, int] | None:
-    """Returns the least and the greatest difficulty of the tasks of a step (counted from 0), or None where it chooses no tasks.
+    """Returns the lowest and the highest difficulty of a step's tasks (counted from 0).
+
+    None: the curriculum chooses no tasks.
 
     Raises:
         BrokenPlugin: the curriculum returned something else.

@@ -22,7 +22,7 @@ class Composed(CurriculumPlugin):
     """
 
     parts: Annotated[tuple[dict[str, Any], ...], Field(min_length=1)]
-    """Tables such as that of a curriculum alone; defaults are filled in."""
+    """One table per part, with the keys of a single curriculum; defaults are filled in."""
     made: tuple[CurriculumPlugin, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

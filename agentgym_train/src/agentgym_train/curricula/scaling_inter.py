@@ -1,4 +1,7 @@
-"""ScalingInter-RL (Xi et al., 2025): few turns first, so that the agent learns to exploit; then more, so that it explores."""
+"""ScalingInter-RL (Xi et al., 2025): few turns at first, then more.
+
+With few turns the agent learns to exploit; with more turns it explores.
+"""
 
 from dataclasses import dataclass
 
@@ -8,10 +11,16 @@ from agentgym_train.protocols import Curriculum
 
 @dataclass(frozen=True, kw_only=True)
 class ScalingInter(Curriculum):
-    """Another stage after every ``every`` steps: ``rounds`` lists their turns, or they are ``start``, ``start + delta``, ….
+    """Changes to the next stage after every ``every`` steps.
+
+    The turns of the stages are ``rounds``, or ``start``, ``start + delta``, ….
 
     Raises:
-        ValueError: neither form, both, or a limit below the start.
+        ValueError: neither or both forms are set, or the limit is below the start.
+
+    >>> curriculum = ScalingInter(rounds=(10, 20, 30), every=80)
+    >>> [curriculum.horizon(step) for step in (0, 79, 80, 160, 1000)]
+    [10, 10, 20, 30, 30]
     """
 
     every: Count
@@ -23,7 +32,7 @@ class ScalingInter(Curriculum):
     delta: Count | None = None
     """The paper's increment δ."""
     limit: Count | None = None
-    """With ``start`` and ``delta``: never more turns than this."""
+    """With ``start`` and ``delta``: maximum number of turns."""
 
     def __post_init__(self) -> None:
         forms = {

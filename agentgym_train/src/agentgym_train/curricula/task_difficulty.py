@@ -1,4 +1,4 @@
-"""Tasks by their difficulty, in the environment's own unit: the easy ones first."""
+"""Tasks by difficulty, in the unit of the environment: easy tasks first."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -12,14 +12,18 @@ from agentgym_train.protocols import Curriculum
 
 @dataclass(frozen=True, kw_only=True)
 class TaskDifficulty(Curriculum):
-    """Tasks of ``stages[0]`` for the first ``every`` steps, of ``stages[1]`` for the next, of the last one to the end.
+    """Changes to the next stage of difficulties after every ``every`` steps; the last one stays.
 
     Raises:
-        ValueError: a stage whose least difficulty is above its greatest.
+        ValueError: the lowest difficulty of a stage is above its highest.
+
+    >>> curriculum = TaskDifficulty(stages=((1, 1), (1, 4)), every=50, turns=20)
+    >>> curriculum.difficulties(49), curriculum.difficulties(50)
+    ((1, 1), (1, 4))
     """
 
     stages: Annotated[tuple[tuple[int, int], ...], Field(min_length=1)]
-    """The least and the greatest difficulty of each stage."""
+    """The lowest and the highest difficulty of each stage."""
     every: Count
     """Training steps per stage."""
     turns: Count | None = None
@@ -37,7 +41,7 @@ class TaskDifficulty(Curriculum):
         """Returns ``turns``.
 
         Raises:
-            ConfigError: they are not set.
+            ConfigError: ``turns`` is not set.
         """
         if self.turns is None:
             raise ConfigError(

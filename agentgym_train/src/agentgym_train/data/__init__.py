@@ -1,1 +1,1 @@
-"""Data: turns, trajectories, groups, and the batches of tokens made of them."""
+"""Data: turns, trajectories, groups, and batches of tokens."""

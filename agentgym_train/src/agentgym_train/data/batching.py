@@ -31,23 +31,33 @@ class Batch:
     version_BT: Tensor
     """int64."""
     group_B: Tensor
-    """int64: trajectories of the same task and seed share a number, that of :class:`~agentgym_train.data.types.Group`."""
+    """int64: the number of the trajectory's :class:`~agentgym_train.data.types.Group`."""
     episode_B: Tensor
-    """int64: the trajectory's place among all that were packed, those without an action included; −1: none."""
+    """int64: the trajectory's index in the packed groups; −1: idle.
+
+    The index counts trajectories without an action too.
+    """
     streams: Mapping[str, Tensor] = field(default_factory=dict)
-    """float32, shape (B, T), by name: what an algorithm needs (see ``protocols.STREAMS``), and what it credits ("advantage")."""
+    """float32, shape (B, T), by name.
+
+    Inputs of an algorithm (see ``protocols.STREAMS``), and its results, such as "advantage".
+    """
 
     @property
     def action_tokens(self) -> int:
-        """Tokens that carry loss."""
+        """Number of tokens that carry loss."""
         return int(self.action_BT.sum())
 
     def return_B(self, gamma: float = 1.0) -> Tensor:
-        """Returns of whole trajectories, float32, a turn's reward discounted by ``gamma`` for every turn before it."""
+        """Returns the return of each trajectory, float32, shape (B,).
+
+        Args:
+            gamma: discount per turn: the reward of turn k (from 0) counts gammaᵏ.
+        """
         return (self.reward_BT * gamma**self.turn_BT).sum(1)
 
     def take(self, rows: Sequence[int]) -> "Batch":
-        """Returns some trajectories, cut to the longest of them."""
+        """Returns some trajectories, cut to the length of the longest one."""
         index = torch.tensor(rows, dtype=torch.int64)
         length = int(self.valid_BT[index].sum(1).max()) if len(rows) else 1
         return self._each(lambda v: v[index, :length] if v.dim() == 2 else v[index])
@@ -57,33 +67,35 @@ class Batch:
         return self._each(lambda v: v.to(device))
 
     def with_streams(self, **streams: Tensor) -> "Batch":
-        """Returns a batch with more streams, or with others."""
+        """Returns a copy with added or replaced streams."""
         return replace(self, streams={**self.streams, **streams})
 
     def mini_batches(self, count: int, groups: int) -> list["Batch"]:
         """Splits the groups by number into ``count`` parts; groups stay whole.
 
+        The number decides the part, so a group is in the same part on every process. A part can be
+        empty on one process.
+
         Args:
-            count: parts.
-            groups: groups of all processes: a group falls into the same part whichever process
-                holds it. A part may be empty here.
+            count: number of parts.
+            groups: number of groups over all processes.
 
         Raises:
-            ValueError: a group has a number that is not below ``groups``.
+            ValueError: a group number is not below ``groups``.
         """
         if len(self.group_B) and int(self.group_B.max()) >= groups:
             raise ValueError(
-                f"a group has the number {int(self.group_B.max())}, and there are {groups} groups"
+                f"group number {int(self.group_B.max())} is too large: it must be below {groups}"
             )
         part_B = self.group_B * count // groups
         return [self.take((part_B == part).nonzero()[:, 0].tolist()) for part in range(count)]
 
     def micro_batches(self, max_tokens: int, *, whole_groups: bool = False) -> list["Batch"]:
-        """Splits by length so that a part pads to at most ``max_tokens``.
+        """Splits by length into parts of at most ``max_tokens`` padded tokens.
 
         Args:
-            max_tokens: one trajectory, or one group, always fits.
-            whole_groups: trajectories of a group stay together.
+            max_tokens: limit per part; a single longer trajectory or group is a part by itself.
+            whole_groups: keep the trajectories of a group together.
         """
         lengths: list[int] = self.valid_BT.sum(1).tolist()
         units: dict[int, list[int]] = {}
@@ -91,6 +103,8 @@ class Batch:
             units.setdefault(group if whole_groups else row, []).append(row)
         longest = {unit: max(lengths[row] for row in rows) for unit, rows in units.items()}
         parts: list[list[int]] = []
+        # Units of similar length share a part, which keeps padding low. They come in rising order,
+        # so the newest unit is the longest one and sets the padded length of its part.
         for unit in sorted(units, key=lambda u: (longest[u], u)):
             if parts and (len(parts[-1]) + len(units[unit])) * longest[unit] <= max_tokens:
                 parts[-1] += units[unit]
@@ -99,27 +113,30 @@ class Batch:
         return [self.take(part) for part in parts]
 
     def idle(self) -> "Batch":
-        """Returns one token without loss: what a process with fewer micro-batches runs so that all stay in step."""
-        nothing = self._each(lambda v: torch.zeros((1, 1) if v.dim() == 2 else (1,), dtype=v.dtype))
+        """Returns a batch of one token without loss.
+
+        A process with fewer micro-batches runs it, since all processes must run equally many.
+        """
+        zeros = self._each(lambda v: torch.zeros((1, 1) if v.dim() == 2 else (1,), dtype=v.dtype))
         return replace(
-            nothing, valid_BT=torch.ones((1, 1), dtype=torch.bool), episode_B=torch.tensor([-1])
+            zeros, valid_BT=torch.ones((1, 1), dtype=torch.bool), episode_B=torch.tensor([-1])
         )
 
     def _each(self, change: Callable[[Tensor], Tensor]) -> "Batch":
-        """Returns a batch of which every tensor is changed."""
-        own = {name: change(v) for name, v in vars(self).items() if name != "streams"}
-        return Batch(**own, streams={name: change(v) for name, v in self.streams.items()})
+        """Returns a batch with ``change`` applied to every tensor."""
+        fields = {name: change(v) for name, v in vars(self).items() if name != "streams"}
+        return Batch(**fields, streams={name: change(v) for name, v in self.streams.items()})
 
 
 def pack(groups: Sequence[Group]) -> Batch:
-    """Turns groups into one batch; trajectories without an action are left out."""
+    """Packs groups into one batch, without trajectories that have no action."""
     episodes = enumerate((g.number, t) for g in groups for t in g.trajectories)
-    kept = [
+    packed = [
         (episode, number, list(t.tokens()))
         for episode, (number, t) in episodes
         if any(turn.action_ids for turn in t.turns)
     ]
-    rows = [tokens for _, _, tokens in kept]
+    rows = [tokens for _, _, tokens in packed]
     width = max(map(len, rows), default=1)
 
     def fill(name: str, dtype: torch.dtype) -> Tensor:
@@ -139,6 +156,6 @@ def pack(groups: Sequence[Group]) -> Batch:
         reward_BT=fill("reward", torch.float32),
         turn_BT=fill("turn", torch.int64),
         version_BT=fill("version", torch.int64),
-        group_B=torch.tensor([number for _, number, _ in kept], dtype=torch.int64),
-        episode_B=torch.tensor([episode for episode, _, _ in kept], dtype=torch.int64),
+        group_B=torch.tensor([number for _, number, _ in packed], dtype=torch.int64),
+        episode_B=torch.tensor([episode for episode, _, _ in packed], dtype=torch.int64),
     )

@@ -1,7 +1,7 @@
-"""Turn → Trajectory → Group: what a rollout leaves behind.
+"""Turn → Trajectory → Group: the data of a rollout.
 
-A trajectory is a token sequence that alternates between what the framework and the environment
-wrote and what the policy sampled. Two turns with a two-token and a one-token action:
+A trajectory is a token sequence. Tokens that the framework and the environment wrote alternate with
+tokens that the policy sampled. Two turns, with a two-token and a one-token action:
 
     turn          0  0  0  0  0  1  1  1
     id            S  o  o  a  a  o  o  a
@@ -26,7 +26,7 @@ class Status(StrEnum):
 
     @property
     def is_error(self) -> bool:
-        """Says whether the environment failed."""
+        """Whether the environment failed."""
         return self in (Status.ERROR_ENV, Status.ERROR_TIMEOUT)
 
 
@@ -35,27 +35,27 @@ class Token(NamedTuple):
 
     id: int
     action: bool
-    """Sampled by the policy: the only tokens that carry loss."""
+    """Whether the policy sampled it; only these tokens carry loss."""
     logp: float
-    """Log-probability at sampling, in nats; 0.0 where not sampled."""
+    """Log-probability at sampling, in nats; 0.0 if it was not sampled."""
     version: int
-    """Optimizer steps that the sampling policy had behind it."""
+    """Version of the sampling policy: its number of optimizer steps."""
     turn: int
     reward: float
-    """The reward of its turn on the last action token of the turn, 0.0 elsewhere."""
+    """The turn's reward, on the last action token of the turn; 0.0 on all other tokens."""
 
 
 @dataclass
 class Turn:
-    """One exchange: what was shown, what was sampled, what it earned."""
+    """One exchange: an observation, an action and its reward."""
 
     observation: str
     prompt_ids: list[int]
     """Tokens since the last action: separators, the observation, the generation prompt."""
     action_ids: list[int] = field(default_factory=list)
-    """Sampled tokens, the stop token included if it was sampled."""
+    """Sampled tokens, including the stop token if it was sampled."""
     logps: list[float] = field(default_factory=list)
-    """One a sampled token, in nats."""
+    """One log-probability per sampled token, in nats."""
     version: int = 0
     action: str = ""
     reward: float = 0.0
@@ -64,7 +64,7 @@ class Turn:
 
 @dataclass
 class Trajectory:
-    """One episode, as one of its agents has seen it."""
+    """One episode from the view of one agent."""
 
     task_id: str
     seed: int
@@ -73,11 +73,11 @@ class Trajectory:
     score: float = 0.0
     success: bool = False
     agent: str = ""
-    """Its seat, where an environment has several; empty where it has one."""
+    """The agent's name; empty in an environment with one agent."""
     late: int = 0
-    """Answers of its environment that came after ``rollout.batch_wait``.
+    """Number of environment responses that came after ``rollout.batch_wait``.
 
-    An episode of several agents counts them at the first.
+    In an episode with several agents, the first agent's trajectory counts them.
     """
 
     @property
@@ -99,30 +99,30 @@ class Trajectory:
 
 @dataclass
 class Group:
-    """Trajectories of the same task, seed and agent; failed episodes are not in it."""
+    """Trajectories of the same task, seed and agent, without failed episodes."""
 
     number: int
-    """Its place among the groups of all processes."""
+    """Its number among the groups of all processes."""
     trajectories: list[Trajectory]
     filtered: list[Trajectory] = field(default_factory=list)
-    """What a source played and does not want to be learned from; metrics count it."""
+    """Episodes that the source excluded from the loss; still counted in metrics."""
     from_dataset: bool = False
-    """It was not played by the policy, but comes from a file: rates are of what was played, where anything was."""
+    """The group comes from a file. Rates use on-policy groups if there are any."""
 
     @property
     def played(self) -> list[Trajectory]:
-        """All of them."""
+        """All trajectories, filtered ones included."""
         return self.trajectories + self.filtered
 
 
 @dataclass(frozen=True)
 class Failure:
-    """What an environment did to an episode; never a reward."""
+    """An episode that its environment interrupted; never a reward."""
 
     task_id: str
     seed: int
     turn: int
-    """Actions that had been taken."""
+    """Number of actions before the failure."""
     error: str
     given_up: bool
-    """The episode's retries are spent: its group goes on without it."""
+    """No retries are left: the group continues without this episode."""

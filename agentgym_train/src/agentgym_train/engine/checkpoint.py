@@ -1,15 +1,18 @@
 """Checkpoints: complete or absent.
 
-Each holds the engines' state, the trainer's, and the model in Hugging Face format.
+A checkpoint holds the state of the engines and of the trainer, and the model in Hugging Face
+format.
 
-checkpoints/step-000100/engine/        DeepSpeed: weights, optimizer, one file a process
-checkpoints/step-000100/critic/        the same of a critic that is a model of its own
-checkpoints/step-000100/model/         for transformers.AutoModelForCausalLM.from_pretrained
-checkpoints/step-000100/state.json     steps done, curriculum, how it was made
-checkpoints/step-000100/manifest.json  size and checksum of every other file
-checkpoints/step-000100/universal/     both for any number of processes, made when a run goes on
-with another number checkpoints/corrupt-000100/            one whose files do not match its
-manifest; the next checkpoint removes it
+    checkpoints/step-000100/
+        engine/         DeepSpeed: weights and optimizer, one file per process
+        critic/         the same for a separate critic model
+        model/          for transformers.AutoModelForCausalLM.from_pretrained
+        state.json      steps done, state of the curricula, ZeRO stage, shape of the model
+        manifest.json   size and checksum of every other file
+        universal/      engine and critic for any number of processes; made on resuming with
+                        another number of processes
+    checkpoints/corrupt-000100/
+        a checkpoint whose files do not match its manifest; the next checkpoint removes it
 """
 
 import hashlib
@@ -37,15 +40,15 @@ ENGINES = ("engine", "critic")
 
 @dataclass(frozen=True)
 class State:
-    """What the trainer needs to go on.
+    """The state that a resumed run needs.
 
-    Task order and sampling noise are functions of seed and step and need no state.
+    Task order and sampling noise are functions of seed and step, so they need no state.
     """
 
     step: int
     """Training steps done."""
     curricula: dict[str, Any]
-    """The state of each environment's curriculum, by the environment's name."""
+    """The state of each environment's curriculum, by name of the environment."""
     zero_stage: int
     processes: int
     model: dict[str, Any]
@@ -53,7 +56,12 @@ class State:
 
 
 def shape(model: "PreTrainedModel", critic: str | None = None) -> dict[str, Any]:
-    """Returns what two models, and their kinds of critic, must share for one's checkpoint to fit the other."""
+    """Returns the properties of a model that a checkpoint must match.
+
+    Args:
+        model: the policy.
+        critic: kind of the critic, "model" or "head"; None without one.
+    """
     parameters = {name: list(p.shape) for name, p in model.named_parameters()}
     return {"architecture": type(model).__name__, "parameters": parameters} | (
         {"critic": critic} if critic else {}
@@ -61,17 +69,21 @@ def shape(model: "PreTrainedModel", critic: str | None = None) -> dict[str, Any]
 
 
 def intact(run: Path) -> list[Path]:
-    """Returns the checkpoints of a run folder, newest first, without those whose files are missing or of another size."""
+    """Returns the checkpoints of a run folder, newest first.
+
+    Checkpoints with a file that is missing or has another size are left out. Checksums are not
+    compared.
+    """
     return [folder for folder in _all(run) if fault(folder, checksums=False) is None]
 
 
 def latest(run: Path) -> Path | None:
-    """Returns the newest checkpoint of :func:`intact`, or None."""
+    """Returns the newest checkpoint of :func:`intact`, or None if there is none."""
     return next(iter(intact(run)), None)
 
 
 def fault(folder: Path, *, checksums: bool = True) -> str | None:
-    """Returns what is wrong with a checkpoint's files, or None.
+    """Returns the first fault of a checkpoint's files, or None.
 
     Args:
         folder: the checkpoint.
@@ -90,31 +102,35 @@ def fault(folder: Path, *, checksums: bool = True) -> str | None:
         if path.stat().st_size != entry["bytes"]:
             return f"{name} has {path.stat().st_size} bytes, not {entry['bytes']}"
         if checksums and _entry(path) != entry:
-            return f"{name} is not what was written"
+            return f"{name} has another checksum than when it was written"
     return None
 
 
 def recover(run: Path) -> list[str]:
-    """Sets corrupt checkpoints aside until the newest is intact to the last byte; returns a line for each, for the user."""
+    """Renames corrupt checkpoints, newest first, until one is intact; compares checksums.
+
+    Returns:
+        One message per renamed checkpoint, for the user.
+    """
     _clear(run / "checkpoints")
     lines = []
     for folder in _all(run):
-        wrong = fault(folder)
-        if wrong is None:
+        found = fault(folder)
+        if found is None:
             break
         aside = folder.with_name(folder.name.replace("step", "corrupt"))
         shutil.rmtree(aside, ignore_errors=True)
         os.replace(folder, aside)
-        lines.append(f"{folder} is corrupt: {wrong}; going back to the checkpoint before it")
+        lines.append(f"{folder} is corrupt: {found}; going back to the checkpoint before it")
     return lines
 
 
 def where_to_go_on(run: Path, *, steps: int) -> str:
-    """Returns a sentence on what a run of ``steps`` steps can go on from."""
+    """Returns a sentence for the user: where a run of ``steps`` steps resumes."""
     newest = latest(run)
     if newest is not None and _step(newest) >= steps:
         return (
-            f"All {steps} steps are done: another try needs another configuration and run.folder."
+            f"All {steps} steps are done: to train again, change the configuration and run.folder."
         )
     if newest is None:
         return f"No checkpoint was written to {run}: the same command starts again."
@@ -125,7 +141,7 @@ def read_state(folder: Path) -> State:
     """Reads ``state.json``.
 
     Raises:
-        CheckpointError: it is missing or unreadable.
+        CheckpointError: the file is missing or unreadable.
     """
     try:
         return State(**json.loads((folder / "state.json").read_text(encoding="utf-8")))
@@ -136,10 +152,10 @@ def read_state(folder: Path) -> State:
 def check_fits(
     state: State, folder: Path, *, model: Mapping[str, Any], zero_stage: int, processes: int
 ) -> None:
-    """Refuses a checkpoint that this run cannot go on from.
+    """Rejects a checkpoint from which this run cannot resume.
 
     Raises:
-        CheckpointError: says what differs.
+        CheckpointError: the model, the ZeRO stage or the number of processes differs; says which.
     """
     if state.model != dict(model):
         old, new = (
@@ -147,23 +163,23 @@ def check_fits(
             for shape in (state.model, model)
         )
         raise CheckpointError(
-            f"{folder} is of another model ({old} against {new}, or other sizes): choose another"
-            " run.folder or the old model"
+            f"{folder} is of another model ({old}, this run has {new}, or the sizes differ): choose"
+            " another run.folder or the old model"
         )
     if state.zero_stage != zero_stage or not (
         state.processes == processes or is_universal(folder) or not _sharded(folder)
     ):
         raise CheckpointError(
             f"{folder} was written with zero_stage={state.zero_stage} and {state.processes}"
-            f" processes, this run has zero_stage={zero_stage} and {processes}: go on as before, or"
-            f" start from {folder / 'model'} with model.path"
+            f" processes, this run has zero_stage={zero_stage} and {processes}: use the old"
+            f" settings, or start from {folder / 'model'} with model.path"
         )
 
 
 def restore(
     folder: Path, engines: "Sequence[Engine]", *, model: Mapping[str, Any], zero_stage: int
 ) -> State:
-    """Loads a checkpoint's part of each engine and returns the rest.
+    """Loads each engine's part of a checkpoint; returns the trainer's state.
 
     Raises:
         CheckpointError: see :func:`check_fits`.
@@ -178,16 +194,19 @@ def restore(
 
 
 def is_universal(folder: Path) -> bool:
-    """Says whether a checkpoint was converted for any number of processes: see :func:`convert`."""
+    """Whether a checkpoint was converted for any number of processes; see :func:`convert`."""
     return (folder / "universal").is_dir()
 
 
 def convert(folder: Path, *, processes: int) -> None:
-    """Adds a copy of the engines' state that any number of processes can load, by DeepSpeed's own tool, where one is needed.
+    """Adds a copy of the engines' state that any number of processes can load.
+
+    DeepSpeed's tool makes the copy. Nothing is done if the number of processes did not change, or
+    if each process holds the whole state.
 
     Args:
         folder: a checkpoint.
-        processes: that are to go on from it.
+        processes: number of processes of the resumed run.
 
     Raises:
         CheckpointError: the tool failed.
@@ -215,7 +234,7 @@ def _convert(state: Path, universal: Path, processes: int) -> None:
 
 
 def _sharded(folder: Path) -> bool:
-    """Says whether processes hold different parts of the optimizer; without ZeRO each has all of it."""
+    """Whether processes hold different parts of the optimizer; without ZeRO each holds all."""
     return any((folder / "engine").glob("*optim_states.pt"))
 
 
@@ -228,7 +247,7 @@ def save(
     keep: int,
     critic: "Engine | None" = None,
 ) -> None:
-    """Writes a checkpoint beside the final place, moves it there in one step, and drops old ones.
+    """Writes a checkpoint to a draft folder, renames it in one step, and removes old checkpoints.
 
     All processes call it.
 
@@ -237,11 +256,11 @@ def save(
         state: the trainer's state.
         engine: the policy and its optimizer.
         tokenizer: saved with the model.
-        keep: checkpoints to keep.
-        critic: one that is a model of its own, and its optimizer.
+        keep: number of checkpoints to keep.
+        critic: a separate critic model and its optimizer.
 
     Raises:
-        RunFolderError: it cannot be written; earlier checkpoints are as they were.
+        RunFolderError: the checkpoint cannot be written; earlier checkpoints are unchanged.
     """
     home = run / "checkpoints"
     draft, final = home / f".draft-{state.step:06d}", home / f"step-{state.step:06d}"
@@ -249,6 +268,7 @@ def save(
         if engine.distributed.is_main:
             _clear(home)
             draft.mkdir(parents=True)
+        # The other processes write into the draft folder only once it exists.
         engine.distributed.barrier()
         engine.save(draft)
         if critic:
@@ -256,6 +276,8 @@ def save(
         _write_model(draft / "model", engine, tokenizer)
         if engine.distributed.is_main:
             write_whole(draft / "state.json", json.dumps(vars(state)))
+        # The manifest lists files of all processes, so all of them must be complete. Each process
+        # reads a share of the files, since checksums take time.
         engine.distributed.barrier()
         parts = engine.distributed.gather(
             _manifest(draft, engine.distributed.rank, engine.distributed.size)
@@ -274,12 +296,12 @@ def save(
 
 
 def save_model(folder: Path, engine: "Engine", tokenizer: "PreTrainedTokenizerBase") -> None:
-    """Writes the model and its tokenizer in Hugging Face format, in place of what the folder held.
+    """Writes the model and its tokenizer in Hugging Face format; replaces the folder.
 
     All processes call it.
 
     Raises:
-        RunFolderError: it cannot be written.
+        RunFolderError: the folder cannot be written.
     """
     draft = folder.with_name(f".{folder.name}-draft")
     with writing(draft):
@@ -296,13 +318,13 @@ def _write_model(folder: Path, engine: "Engine", tokenizer: "PreTrainedTokenizer
 
 
 def _clear(home: Path) -> None:
-    """Removes what interrupted writes left."""
-    for left in home.glob(".draft-*"):
-        shutil.rmtree(left)
+    """Removes drafts of interrupted writes."""
+    for draft in home.glob(".draft-*"):
+        shutil.rmtree(draft)
 
 
 def _manifest(folder: Path, rank: int, world_size: int) -> dict[str, dict[str, Any]]:
-    """Returns size and checksum of a process's share of the files."""
+    """Returns size and checksum of this process's share of the files, by name."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())[rank::world_size]
     return {path.relative_to(folder).as_posix(): _entry(path) for path in files}
 
@@ -324,7 +346,10 @@ def _step(folder: Path) -> int:
 
 
 def _drop(home: Path, step: int, keep: int) -> None:
-    """Removes what is older than the newest ``keep`` up to this step, and what is of a future that was given up."""
+    """Removes all but the newest ``keep`` checkpoints up to this step, and corrupt ones.
+
+    Later steps are removed too: they come from before the run went back to an older checkpoint.
+    """
     done = [folder for folder in _all(home.parent) if _step(folder) <= step]
     for folder in {*home.glob("step-*"), *home.glob("corrupt-*")} - set(done[:keep]):
         shutil.rmtree(folder)

@@ -1,4 +1,4 @@
-"""The engines of a run: the policy's, and that of its critic where an algorithm asks for one."""
+"""The engines of a run: the policy's, and the critic's if the algorithm requires one."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -15,7 +15,7 @@ Kind = Literal["model", "head"]
 
 
 def kind(config: Config, required_streams: Collection[str]) -> Kind | None:
-    """Returns what the critic of an algorithm with such needs is, or None."""
+    """Returns the kind of critic that an algorithm with these streams needs, or None."""
     return config.critic.kind if "value" in required_streams else None
 
 
@@ -27,12 +27,13 @@ def engines(
     *,
     universal: bool,
 ) -> list[Engine]:
-    """Returns the policy's engine, and that of a critic which is a model of its own.
+    """Returns the policy's engine, followed by the engine of a separate critic model.
 
     Args:
-        config: the run.
+        config: the configuration of the run.
         policy: the initial policy.
-        model_path: where it is from; a critic starts from the same weights.
+        model_path: the folder or hub name of the policy; a critic model starts from the same
+            weights.
         critic: see :func:`kind`.
         universal: see :class:`Engine`.
     """

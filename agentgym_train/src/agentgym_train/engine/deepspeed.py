@@ -1,6 +1,6 @@
-"""The engine: forward, backward and step of one model under ZeRO 0-3.
+"""The engine: forward, backward and step of one model under ZeRO stages 0 to 3.
 
-The only file that imports deepspeed.
+No other file imports deepspeed.
 
 Shapes: B trajectories, T tokens.
 """
@@ -36,13 +36,13 @@ from agentgym_train.engine.schedule import learning_rate
 from agentgym_train.engine.zero_config import clips_itself, zero_config
 from agentgym_train.errors import ConfigError
 
-COLLECTIVE_TIMEOUT = timedelta(hours=2)  # ranks wait in collectives for the slowest rollout
+COLLECTIVE_TIMEOUT = timedelta(hours=2)  # processes wait in collectives for the slowest rollout
 
 
 def start_processes() -> None:
-    """Joins the process group; a single process without launcher variables forms one of its own.
+    """Joins the process group; further calls do nothing.
 
-    May be called twice.
+    A process without the variables of a launcher creates a group of one.
     """
     if dist.is_initialized():
         return
@@ -50,14 +50,14 @@ def start_processes() -> None:
     backend = get_accelerator().communication_backend_name()
     if "MASTER_ADDR" not in os.environ:
         os.environ.update(RANK="0", LOCAL_RANK="0", WORLD_SIZE="1")
-        # A store of this process's own: no port that another program may take.
+        # A store in memory needs no port, which another program could have taken.
         store = dist.HashStore()  # type: ignore[attr-defined]
         dist.init_process_group(
             backend, store=store, rank=0, world_size=1, timeout=COLLECTIVE_TIMEOUT
         )
     if get_accelerator().device_name() == "cpu":
-        # Shared-memory collectives are compiled at first use; gloo needs neither a compiler nor
-        # ninja.
+        # DeepSpeed compiles its shared-memory collectives at first use. gloo needs neither a
+        # compiler nor ninja.
         deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False
     import_muon()
     deepspeed.init_distributed(
@@ -66,9 +66,10 @@ def start_processes() -> None:
 
 
 def import_muon() -> None:
-    """Imports the optimizer Muon, which DeepSpeed does in order to see that ours is another, without what takes seconds of it.
+    """Imports DeepSpeed's optimizer Muon without torch's compiler, which takes seconds to load.
 
-    It would compile its functions, and for that load torch's compiler.
+    DeepSpeed imports Muon only to check that our optimizer is another one. Muon's functions are
+    decorated to be compiled; here the decorator returns them unchanged.
     """
     compile_, compiler.compile = compiler.compile, lambda: lambda function: function
     try:
@@ -78,11 +79,11 @@ def import_muon() -> None:
 
 
 def end_process() -> NoReturn:
-    """Leaves the process group and ends the process, successfully and at once.
+    """Leaves the process group and ends the process at once, with exit status 0.
 
-    Gloo's threads need the interpreter to drop the tensors of their last collective. One that comes
-    to it while the interpreter is shutting down aborts the process, and as DeepSpeed keeps groups
-    alive under ZeRO-3, these threads cannot be waited for.
+    Gloo's threads need the interpreter to free the tensors of their last collective. A thread that
+    does so while the interpreter shuts down aborts the process. These threads cannot be joined,
+    since DeepSpeed keeps groups alive under ZeRO-3.
     """
     dist.destroy_process_group()
     sys.stdout.flush()
@@ -91,11 +92,11 @@ def end_process() -> NoReturn:
 
 
 def check_zero(config: EngineConfig) -> None:
-    """Refuses what ``engine.zero`` cannot hold.
+    """Rejects keys and values of ``engine.zero`` that cannot be used.
 
     Raises:
-        ConfigError: a key that is the trainer's own, or that DeepSpeed does not know, or a value
-            that it does not take.
+        ConfigError: a key is set by the trainer or unknown to DeepSpeed, or DeepSpeed rejects a
+            value.
     """
     if "stage" in config.zero:
         raise ConfigError(
@@ -113,19 +114,19 @@ def check_zero(config: EngineConfig) -> None:
 
 
 class Engine:
-    """A policy that learns, a critic or a reward model.
+    """A model in training: a policy, a critic or a reward model.
 
     Args:
-        model: a causal LM with all weights on this process, in evaluation mode: dropout would train
-            another policy than sampled;
-            or a sequence classifier. Of one with a value head, :meth:`weights` and
-            :meth:`save_model` give the language model.
+        model: a causal LM or a sequence classifier, with all weights on this process, in evaluation
+            mode: with dropout, the trained policy would differ from the sampled one. For a model
+            with a value head, :meth:`weights` and :meth:`save_model` return the language model
+            only.
         config: the optimizer and ZeRO settings.
         dtype: "float32" or "bfloat16".
-        temperature: of sampling; log-probabilities are taken at it.
-        head_lr: learning rate of the value head, before warm-up and decay; None: the model's.
-        name: of its folder in a checkpoint.
-        universal: :meth:`load` will read a checkpoint that was converted for another number of
+        temperature: sampling temperature; log-probabilities are computed at it.
+        head_lr: learning rate of the value head before warm-up and decay; None: that of the model.
+        name: name of the engine's folder in a checkpoint.
+        universal: :meth:`load` reads a checkpoint that was converted for another number of
             processes.
     """
 
@@ -141,12 +142,8 @@ class Engine:
         universal: bool = False,
     ):
         start_processes()
-        self.config, self.temperature, self.name, self.universal = (
-            config,
-            temperature,
-            name,
-            universal,
-        )
+        self.config, self.temperature = config, temperature
+        self.name, self.universal = name, universal
         self._model = model.model if isinstance(model, Valued) else model
         groups = _parameter_groups(model, config.lr, head_lr)
         self._rates = [group["lr"] for group in groups]
@@ -164,12 +161,12 @@ class Engine:
         if clips_itself(config, dtype):
             self._optimizer.register_step_pre_hook(lambda *_: self._clip(trainable))
         self.lr = 0.0
-        """Of the last step, but for a value head that has its own."""
+        """Learning rate of the latest step; a value head with ``head_lr`` has another."""
         self.steps = 0
-        """Optimizer steps taken: the policy version."""
+        """Number of optimizer steps taken, which is the policy version."""
 
     def forward(self, micro: Batch, *, bonus: bool = False) -> Forward:
-        """Returns log-probabilities and entropies of a micro-batch under the current policy; see :func:`token_logps`."""
+        """Returns log-probabilities and entropies of a micro-batch; see :func:`token_logps`."""
         return token_logps(self._engine, micro, self.temperature, bonus=bonus)
 
     def values(self, micro: Batch) -> Tensor:
@@ -184,10 +181,15 @@ class Engine:
 
     def backward(self, loss: Tensor) -> None:
         """Accumulates gradients."""
+        # The loss is normalised by the caller, so DeepSpeed must not divide it again.
         self._engine.backward(loss, scale_wrt_gas=False)
 
     def step(self) -> float:
-        """Applies the accumulated gradients; returns their global norm before clipping, which may not be finite."""
+        """Applies the accumulated gradients.
+
+        Returns:
+            Their global norm before clipping; it can be infinite or NaN.
+        """
         self.lr = learning_rate(self.config, self.steps)
         for group, rate in zip(self._engine.optimizer.param_groups, self._rates, strict=True):
             group["lr"] = learning_rate(replace(self.config, lr=rate), self.steps)
@@ -197,26 +199,34 @@ class Engine:
         return float(norm or 0.0)
 
     def weights(self) -> Iterator[tuple[str, Tensor]]:
-        """Yields every parameter of the language model whole, one at a time; all processes must run through it."""
+        """Yields every parameter of the language model, unsharded, one at a time.
+
+        All processes must iterate to the end, since gathering a parameter is a collective
+        operation. One at a time limits the memory that gathered parameters need.
+        """
         for name, parameter in self._model.named_parameters():
             with deepspeed.zero.GatheredParameters([parameter]):
                 yield name, parameter.detach()
 
     def save(self, folder: Path) -> None:
-        """Writes weights, optimizer and step counter, each process its part."""
+        """Writes weights, optimizer and step counter; each process writes its part."""
         self._engine.save_checkpoint(
             str(folder), tag=self.name, client_state={"steps": self.steps}, save_latest=False
         )
 
     def load(self, folder: Path) -> None:
-        """Restores what :meth:`save` wrote with the same ZeRO stage, and unless it was converted the same number of processes."""
+        """Restores the state that :meth:`save` wrote.
+
+        The ZeRO stage must be the same. The number of processes must be the same too, unless the
+        checkpoint was converted.
+        """
         _, client = self._engine.load_checkpoint(
             str(folder / "universal" if self.universal else folder), tag=self.name
         )
         self.steps = int(client["steps"])
         if self.universal:
-            # Under ZeRO-3 DeepSpeed gives all parts of the optimizer's state one counter, which
-            # each part would advance.
+            # Under ZeRO-3, DeepSpeed gives all parts of the optimizer's state the same counter
+            # tensor. Each part would advance it.
             for state in self._optimizer.state.values():
                 state["step"] = deepcopy(state["step"])
 
@@ -227,18 +237,19 @@ class Engine:
             for name, weight in self.weights()
         }
         if self.distributed.is_main:
+            # named_parameters() yields a tied weight once; the file needs it under all its names.
             for tied, name in self._model.all_tied_weights_keys.items():
                 weights[tied] = weights[name]
             self._model.save_pretrained(folder, state_dict=weights)
 
     def _clip(self, parameters: list[Tensor]) -> None:
-        """Runs when the optimizer is about to step, the gradients reduced over all processes."""
+        """Clips gradients just before the optimizer's step, already reduced over processes."""
         self._norm = torch.nn.utils.clip_grad_norm_(parameters, self.config.max_grad_norm)
 
     def close(self) -> None:
         """Frees the engine.
 
-        The process group stays: DeepSpeed remembers it and cannot join another.
+        The process group stays, since DeepSpeed keeps it and cannot join another.
         """
         self._engine.destroy()
 
@@ -246,7 +257,7 @@ class Engine:
 def _parameter_groups(
     model: PreTrainedModel | Valued, lr: float, head_lr: float | None
 ) -> list[dict[str, Any]]:
-    """Returns the optimizer's parameter groups; a value head with a learning rate of its own is the second."""
+    """Returns the optimizer's parameter groups; a value head with ``head_lr`` is the second."""
     head = (
         set(model.value_head.parameters())
         if isinstance(model, Valued) and head_lr is not None

@@ -1,4 +1,7 @@
-"""The processes of a run and what they tell each other: the same on one process, where nobody else is asked."""
+"""The processes of a run and the numbers that they exchange.
+
+With one process nothing is exchanged, and the results are the same.
+"""
 
 from typing import Any
 
@@ -7,10 +10,10 @@ import torch.distributed as dist
 
 
 class Distributed:
-    """This process among all.
+    """The position of this process among all, and collective operations.
 
     Args:
-        device: where collectives need their numbers; the CPU unless the backend is of a GPU.
+        device: device of the numbers in collectives; default: the CPU. NCCL needs a GPU.
     """
 
     def __init__(self, device: torch.device | None = None):
@@ -20,11 +23,11 @@ class Distributed:
 
     @property
     def is_main(self) -> bool:
-        """Says whether this is the process that writes and prints."""
+        """Whether this is the main process, which writes files and prints."""
         return self.rank == 0
 
     def sum(self, *values: float) -> list[float]:
-        """Sums numbers over all processes."""
+        """Returns the sum of each number over all processes."""
         numbers = torch.tensor(values, dtype=torch.float64)
         if self.size > 1:
             numbers = numbers.to(self._device)
@@ -32,7 +35,7 @@ class Distributed:
         return [float(v) for v in numbers.tolist()]
 
     def max(self, value: int) -> int:
-        """Returns the largest of a number over all processes."""
+        """Returns the largest value over all processes."""
         if self.size == 1:
             return value
         number = torch.tensor(value, device=self._device)
@@ -40,7 +43,11 @@ class Distributed:
         return int(number)
 
     def gather(self, value: Any) -> list[Any]:
-        """Returns every process's value, on every process; picklable."""
+        """Returns the values of all processes, by rank, on every process.
+
+        Args:
+            value: a picklable object.
+        """
         values: list[Any] = [value]
         if self.size > 1:
             values = [None] * self.size
@@ -48,6 +55,6 @@ class Distributed:
         return values
 
     def barrier(self) -> None:
-        """Waits for all processes."""
+        """Waits until all processes have called it."""
         if self.size > 1:
             dist.barrier()

@@ -10,9 +10,9 @@ from transformers import PreTrainedModel
 
 
 class ValueHead(nn.Linear):
-    """A number a token, 0 at the start.
+    """A linear layer to one number per token. It starts at 0.
 
-    It is computed in float32: next to 1, numbers of bfloat16 are a 128th apart.
+    It is computed in float32: near 1, numbers of bfloat16 are 1/128 apart.
     """
 
     def reset_parameters(self) -> None:
@@ -32,7 +32,7 @@ class Valued(nn.Module):
 
     Args:
         policy: the causal LM.
-        trunk: leave its language-modelling head out.
+        trunk: leave out the language-modelling head.
     """
 
     def __init__(self, policy: PreTrainedModel, *, trunk: bool = False):
@@ -48,12 +48,11 @@ class Valued(nn.Module):
         return head
 
     def forward(self, *, values_only: bool = False, **inputs: Tensor) -> Any:
-        """Returns the model's output, to which ``value`` is added, shape (B, T), float32.
+        """Returns the model's output, with a field ``value`` added: float32, shape (B, T).
 
         Args:
-            values_only: run the layers alone. The language-modelling head, which is not called, can
-                cost more than they do.
-            **inputs: for the model.
+            values_only: skip the language-modelling head, which can cost more than all layers.
+            **inputs: arguments of the model.
         """
         if values_only:
             output = self.model.base_model(**inputs)

@@ -1,6 +1,9 @@
-"""The training forward: log-probabilities of sampled tokens as the sampler saw them, a critic's values, a reward model's scores.
+"""The training forward: log-probabilities of sampled tokens, values and scores.
 
-Shapes: B trajectories, T tokens, N tokens of actions, V vocabulary.
+Log-probabilities are computed as the sampler computed them: from the same tokens, at the same
+temperature.
+
+Shapes: B trajectories, T tokens, N action tokens, V vocabulary.
 """
 
 import math
@@ -13,25 +16,27 @@ from torch import Tensor
 
 from agentgym_train.data.batching import Batch
 
-MATTERS = (
-    0.05  # of the most probable token's probability: less probable tokens get no entropy bonus
-)
+MATTERS = 0.05
+"""Smallest probability, relative to the most probable token, of a token in the entropy bonus."""
 
 
 class Forward(NamedTuple):
-    """Per action token, float32, and 0 for others: what is said of it given everything before it."""
+    """The model's output for each action token, given all tokens before it.
+
+    float32; 0 for other tokens, except for ``value_BT``.
+    """
 
     logp_BT: Tensor
-    """Its log-probability, in nats."""
+    """Log-probability of the token, in nats."""
     entropy_BT: Tensor
-    """Of the choice it was drawn from, the whole vocabulary, in nats; without gradient."""
+    """Entropy over the whole vocabulary, in nats; without gradient."""
     bonus_BT: Tensor | None = None
-    """The same of the tokens that matter, with gradient: see :func:`entropy_that_matters`.
+    """Entropy over the probable tokens, in nats, with gradient; see :func:`entropy_that_matters`.
 
-    None unless it was asked for.
+    None unless requested.
     """
     value_BT: Tensor | None = None
-    """A critic's estimate of the return from before it on, of all tokens, with gradient.
+    """A critic's estimate of the return from before the token on, for all tokens, with gradient.
 
     None without a critic.
     """
@@ -44,21 +49,26 @@ def token_logps(
 
     Args:
         model: takes ``input_ids``; returns ``.logits``, and ``.value`` if it has a value head.
-        micro: padded on the right, so that every token's position is its column and no token sees
+        micro: padded on the right: the position of a token is its column, and no token attends to
             padding.
         temperature: divides the logits, as at sampling.
-        bonus: computes ``bonus_BT`` too.
+        bonus: compute ``bonus_BT`` too.
 
     Returns:
-        Column t speaks of token t; column 0 is zero.
+        Streams whose column t is about token t; column 0 is zero.
     """
+    # Position t−1 predicts token t, so the first column of the mask is dropped.
     wanted_BT = micro.action_BT[:, 1:]
     with _only(model, wanted_BT):
         output = _run(model, micro)
     logits = output.logits
+    # Two dimensions if the hook of _only() was effective, three if the model ignored it.
     logits_NV = logits if logits.dim() == 2 else logits[:, :-1][wanted_BT]
+    # float32, as at sampling: in bfloat16, the rounding of log_softmax would exceed the differences
+    # that the probability ratios measure.
     logp_NV = (logits_NV.float() / temperature).log_softmax(-1)
     logp_N = logp_NV.gather(1, micro.id_BT[:, 1:][wanted_BT][:, None])[:, 0]
+    # For metrics only; a gradient would keep another (N, V) tensor until the backward pass.
     with torch.no_grad():
         entropy_N = -(logp_NV.exp() * logp_NV).sum(-1)
     bonus_N = entropy_that_matters(logp_NV) if bonus else None
@@ -77,13 +87,16 @@ def token_logps(
 
 @contextmanager
 def _only(model: Callable[..., Any], wanted_BT: Tensor) -> Iterator[None]:
-    """Makes a model compute logits of some positions alone, (N, V): a vocabulary can cost more than the layers below it.
+    """Makes a model compute the logits of some positions only, shape (N, V).
 
-    A model whose head is not called as a module, or is none, computes all, (B, T, V).
+    A large vocabulary can make the head more expensive than all layers below it. A hook selects the
+    positions before the head. A model without a head that is called as a module still computes all
+    logits, shape (B, T, V).
 
     Args:
         model: a causal LM.
-        wanted_BT: bool, the positions but the last.
+        wanted_BT: bool, shape (B, T − 1): the positions to keep; the last position has no next
+            token.
     """
     if not hasattr(model, "get_output_embeddings"):
         yield
@@ -100,13 +113,12 @@ def token_values(model: Callable[..., Any], micro: Batch) -> Tensor:
     """Runs a critic over a micro-batch.
 
     Args:
-        model: takes ``input_ids`` and ``values_only``; returns ``.value``, shape (B, T), read after
-            each token.
+        model: takes ``input_ids`` and ``values_only``; returns ``.value``, shape (B, T), the value
+            after each token.
         micro: see :func:`token_logps`.
 
     Returns:
-        float32, shape (B, T): column t is what is expected from before token t on; column 0 is
-        zero.
+        float32, shape (B, T): column t is the value before token t; column 0 is zero.
     """
     return _shifted(_run(model, micro, values_only=True).value[:, :-1])
 
@@ -115,14 +127,15 @@ def episode_scores(model: Callable[..., Any], micro: Batch, pad: int) -> Tensor:
     """Runs a reward model over a micro-batch.
 
     Args:
-        model: a sequence classifier with one label, which finds a row's last token by what follows
-            it.
+        model: a sequence classifier with one label; it recognises a row's last token by the padding
+            tokens after it.
         micro: see :func:`token_logps`.
-        pad: its padding token.
+        pad: the model's padding token.
 
     Returns:
         float32, shape (B,).
     """
+    # Batches are padded with token 0, which can be an ordinary token of the model.
     id_BT = micro.id_BT.where(micro.valid_BT, pad)
     scores_B1: Tensor = model(
         input_ids=id_BT, attention_mask=micro.valid_BT.long(), use_cache=False
@@ -131,20 +144,25 @@ def episode_scores(model: Callable[..., Any], micro: Batch, pad: int) -> Tensor:
 
 
 def entropy_that_matters(logp_NV: Tensor) -> Tensor:
-    """Returns the entropy of the choice among tokens at least ``MATTERS`` times as probable as the most probable one.
+    """Returns the entropy among the probable tokens only, in nats, shape (N,).
 
-    A bonus over the whole vocabulary raises tokens that no grammar of actions allows, and the
-    policy forgets how to act.
+    These tokens are at least ``MATTERS`` times as probable as the most probable one. A bonus over
+    the whole vocabulary would raise tokens that are part of no valid action, and the policy would
+    forget how to act.
     """
     kept_NV = logp_NV >= logp_NV.detach().amax(-1, keepdim=True) + math.log(MATTERS)
+    # Renormalised over these tokens, so the gradient does not move probability to the others.
     among_NV = logp_NV.where(kept_NV, -torch.inf).log_softmax(-1)
+    # 0 · −∞ is NaN, so the second factor of an excluded token is 0 and not −∞.
     return -(among_NV.exp() * among_NV.where(kept_NV, 0.0)).sum(-1)
 
 
 def _run(model: Callable[..., Any], micro: Batch, **options: bool) -> Any:
-    # Without a mask attention is causal alone, which kernels compute in about half the work.
+    # Without a mask, attention is only causal, and fast kernels skip half of the work. Padding is
+    # on the right, so no token of a trajectory attends to it.
     return model(input_ids=micro.id_BT, use_cache=False, **options)
 
 
 def _shifted(stream_BT: Tensor) -> Tensor:
+    # The output at position t−1 is about token t.
     return torch.nn.functional.pad(stream_BT, (1, 0))

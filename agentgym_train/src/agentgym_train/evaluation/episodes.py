@@ -1,4 +1,4 @@
-"""Held-out episodes as `agentgym report` reads them: RUN/episodes/<when>/, one folder an evaluation."""
+"""Held-out episodes for `agentgym report`: RUN/episodes/<when>/, one folder per evaluation."""
 
 from collections.abc import Sequence
 from pathlib import Path

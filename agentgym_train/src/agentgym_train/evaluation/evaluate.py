@@ -15,6 +15,7 @@ from agentgym_train.models.chat import Chat
 from agentgym_train.protocols import Generator
 from agentgym_train.rollout.build import make_collector, make_pool, sampling
 from agentgym_train.rollout.collector import Start
+from agentgym_train.rollout.descriptions import held_out_keywords
 
 
 def horizon(config: Config) -> int:
@@ -26,7 +27,7 @@ def horizon(config: Config) -> int:
     turns = config.eval.horizon or registry.spec(config.env.id).max_episode_steps
     if not turns or turns < 1:
         raise ConfigError(
-            f"{config.env.id} has no step limit of its own: set eval.horizon to at least 1, not"
+            f"{config.env.id} has no step limit: set eval.horizon to at least 1, not"
             f" {config.eval.horizon}"
         )
     return turns
@@ -41,7 +42,10 @@ class Played(NamedTuple):
 
 
 def starts(config: Config, task_ids: Sequence[str] | None) -> list[Start]:
-    """Returns the held-out episodes: tasks spread evenly over the split, or seeds where an environment lists no tasks."""
+    """Returns the held-out episodes.
+
+    The tasks are spread evenly over the split. An environment that lists no tasks gets seeds.
+    """
     if task_ids is None:
         return [Start(i, stable_hash(f"held-out {i}") % 2**31) for i in range(config.eval.episodes)]
     return [
@@ -73,7 +77,7 @@ def evaluate(
     if not mine:
         return Played([], [])
     chat = Chat(tokenizer, held_out.instructions)
-    with make_pool(config, len(mine), config.env.kwargs | config.eval.kwargs) as pool:
+    with make_pool(config, len(mine), held_out_keywords(config)) as pool:
         collector = make_collector(config, pool, generator, chat, agents=held_out.several)
         noise = f"evaluation {config.run.seed} {key}"
         groups = collector.collect(
@@ -83,7 +87,7 @@ def evaluate(
 
 
 def summary(trajectories: list[Trajectory]) -> dict[str, float]:
-    """Returns success and score (means over episodes), turns an episode, and the share of actions that were not understood.
+    """Returns mean success, score and turns of episodes, and the share of invalid actions.
 
     An episode of several agents has a trajectory of each: means are over these, and the episode
     counts once.
@@ -107,7 +111,7 @@ def summary(trajectories: list[Trajectory]) -> dict[str, float]:
 
 
 def overall(played: Mapping[str, list[Trajectory]]) -> dict[str, Any]:
-    """Returns the :func:`summary` of all environments' episodes, with those of each where there are several."""
+    """Returns the :func:`summary` of all episodes, and of each of several environments."""
     each = {name: summary(part) for name, part in played.items()}
     total = summary([t for part in played.values() for t in part])
     return with_each(total | {"episodes": sum(row["episodes"] for row in each.values())}, each)

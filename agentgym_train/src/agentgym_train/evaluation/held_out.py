@@ -1,10 +1,11 @@
 """Held-out evaluation of a run: before, during and after training, and of the baselines."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
+from transformers import PreTrainedTokenizerBase
 
 from agentgym_envs.errors import AgentGymError
 from agentgym_envs.evaluate import baselines
@@ -12,60 +13,84 @@ from agentgym_envs.evaluate.record import Row
 from agentgym_envs.pool import Description
 from agentgym_train.config import Config
 from agentgym_train.data.types import Trajectory
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.evaluation import episodes, evaluate
 from agentgym_train.files import writing
+from agentgym_train.protocols import Generator
 from agentgym_train.reporting import metrics
-from agentgym_train.run.prepare import held_out_keywords
-from agentgym_train.trainer import Trainer
+from agentgym_train.reporting.failures import FailureLog
+from agentgym_train.rollout.descriptions import held_out_keywords
 
 BASELINE = ("success", "score", "turns")
 
 
 class HeldOut:
-    """Plays held-out tasks with the policy of the moment and keeps what came of it.
+    """Plays held-out tasks with the current policy and keeps the results.
 
     Args:
-        trainer: has the policy.
+        config: the run.
         folder: of the run.
-        described: the held-out environments.
+        tokenizer: the policy's.
+        described: the held-out environments, in the order of ``config.each()``.
+        generator: the policy.
+        distributed: the processes, which share the episodes.
+        failures: the log for failures of the environments.
     """
 
-    def __init__(self, trainer: Trainer, folder: Path, described: Sequence[Description]):
-        self.trainer, self.folder, self.described = trainer, folder, described
-        self.notes = metrics.Notes(folder / "evaluation.json", write=trainer.distributed.is_main)
+    def __init__(
+        self,
+        config: Config,
+        folder: Path,
+        *,
+        tokenizer: PreTrainedTokenizerBase,
+        described: Sequence[Description],
+        generator: Generator,
+        distributed: Distributed,
+        failures: FailureLog,
+    ):
+        self.config, self.folder, self.tokenizer = config, folder, tokenizer
+        self.envs = list(zip(config.each(), described, strict=True))
+        self.generator, self.distributed, self.failures = generator, distributed, failures
+        self.notes = metrics.Notes(folder / "evaluation.json", write=distributed.is_main)
 
     def play(self, key: str, step: int) -> list[Trajectory]:
-        """Plays, all processes together, and notes the result under ``key``; returns the episodes of all."""
-        trainer, distributed = self.trainer, self.trainer.distributed
-        share = slice(distributed.rank, None, distributed.size)
-        played: dict[str, list[Trajectory]] = {}
-        rows: list[Row] = []
-        ids = [env.config.env.id for env in trainer.envs]
-        for env, described in zip(trainer.envs, self.described, strict=True):
-            options: dict[str, Any] = {"share": share, "key": f"held-out {step}"}
-            mine = evaluate.evaluate(
-                env.config, trainer.generator, env.chat.tokenizer, described, **options
-            )
-            trainer.note_failures(step, env, mine.failures, evaluation=True)
-            played[env.name] = [
-                t for everyones in distributed.gather(mine.trajectories) for t in everyones
-            ]
-            part = env.name if ids.count(env.config.env.id) > 1 else ""
-            rows += episodes.rows(env.config, played[env.name], described, step=step, part=part)
+        """Plays all held-out episodes and notes the result under ``key``; returns the episodes.
+
+        All processes call it, and each plays its share.
+        """
+        played = {one.env.name: self._gather(one, held_out, step) for one, held_out in self.envs}
         self.notes.add(key, evaluate.overall(played) | {"step": step})
-        if distributed.is_main:
+        if self.distributed.is_main:
+            place = self.folder / "episodes" / key.replace(" ", "-")
             with writing(self.folder):
-                episodes.write(
-                    self.folder / "episodes" / key.replace(" ", "-"),
-                    trainer.config,
-                    step=step,
-                    rows=rows,
-                )
+                episodes.write(place, self.config, step=step, rows=self._rows(played, step))
         return [t for part in played.values() for t in part]
+
+    def _gather(self, config: Config, held_out: Description, step: int) -> list[Trajectory]:
+        """Plays one environment; returns the episodes of all processes."""
+        share = slice(self.distributed.rank, None, self.distributed.size)
+        mine = evaluate.evaluate(
+            config, self.generator, self.tokenizer, held_out, share=share, key=f"held-out {step}"
+        )
+        self.failures.add(step, config.env.name, mine.failures, evaluation=True)
+        return [t for part in self.distributed.gather(mine.trajectories) for t in part]
+
+    def _rows(self, played: Mapping[str, list[Trajectory]], step: int) -> list[Row]:
+        """Returns the episodes as lines of results; names tell environments of one id apart."""
+        ids = Counter(one.env.id for one, _ in self.envs)
+        rows: list[Row] = []
+        for one, held_out in self.envs:
+            name = one.env.name
+            part = name if ids[one.env.id] > 1 else ""
+            rows += episodes.rows(one, played[name], held_out, step=step, part=part)
+        return rows
 
 
 def add_baselines(config: Config, notes: metrics.Notes, console: Console) -> None:
-    """Measures random play and the oracle; an environment that fails, or cannot be asked for it, costs the row and not the run."""
+    """Measures random play and the oracle.
+
+    A failing or unsuitable environment omits that baseline; the run continues.
+    """
     for agent in ("random", "oracle"):
         try:
             each = {one.env.name: baseline(one, agent) for one in config.each()}

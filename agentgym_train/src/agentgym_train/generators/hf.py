@@ -1,8 +1,9 @@
-"""The embedded generator: a Hugging Face causal LM of its own in this process.
+"""The embedded generator: a second Hugging Face causal LM in the trainer's process.
 
-Which memory it keeps between turns is decided once, by comparing its log-probabilities on a short
-conversation with those of the plain model: the first of ``METHODS`` that agrees is used. They are
-compared in float32, where rounding hides nothing.
+The generator keeps a memory between turns. At start-up it tries ``METHODS`` in order. Each plays a
+short conversation, and its log-probabilities are compared with those of the plain model. The first
+method that agrees is used. The comparison runs in float32, where rounding is too small to hide an
+error.
 """
 
 import inspect
@@ -36,23 +37,30 @@ class HF(GeneratorPlugin):
     """The options of the embedded generator: none."""
 
     def build(self, model_folder: str, device: torch.device, dtype: torch.dtype) -> "HFGenerator":
-        """Loads a second copy of the model, whole on every process, so that sharded training never blocks generation."""
+        """Loads a second copy of the model.
+
+        Each process holds the whole copy, so generation never waits for sharded weights.
+        """
         model = AutoModelForCausalLM.from_pretrained(model_folder, dtype=dtype)
         return HFGenerator(model.to(device))
 
 
 @dataclass(frozen=True)
 class Method:
-    """A way to remember."""
+    """A way to keep the history of the rows between turns."""
 
     name: str
     memory: Callable[[PreTrainedModel, Iterable[int]], Memory]
     lasts: bool
-    """One memory serves all turns; otherwise each turn starts from the whole history."""
+    """Whether one memory serves all turns; if not, each turn computes the whole history again."""
 
 
 WHOLE = {"DynamicLayer", "DummyLayer"}
-"""Layers of transformers that keep the whole history, or nothing: the second, new in 5.23, sees what another layer keeps."""
+"""Cache layers of transformers that are exact for a memory that lasts.
+
+``DynamicLayer`` keeps the whole history. ``DummyLayer``, new in transformers 5.23, keeps nothing:
+its layer reads the keys and values of another layer.
+"""
 
 METHODS = (
     Method("one cache for all turns", RaggedCache, lasts=True),
@@ -66,13 +74,13 @@ class HFGenerator(Generator):
     """Samples from a model in this process.
 
     Raises:
-        ModelError: no way of generating reproduces the model's own log-probabilities.
+        ModelError: no method reproduces the log-probabilities of the plain model.
     """
 
     def __init__(self, model: PreTrainedModel):
         self._model = model.eval().requires_grad_(False)
         self.method = exact_method(self._model)
-        """How it remembers."""
+        """The memory between turns."""
         self._version = 0
 
     def load(self, weights: Iterable[tuple[str, Tensor]], version: int) -> None:
@@ -81,20 +89,20 @@ class HFGenerator(Generator):
         self._version = version
 
     def session(self, seeds: Sequence[int], sampling: Sampling) -> "HFSession":
-        """Starts one episode a seed."""
+        """Starts one episode per seed."""
         return HFSession(self._model, self.method, seeds, sampling, self._version)
 
     def sleep(self) -> None:
-        """Frees the memory of its weights."""
+        """Frees the memory of the weights."""
         drop(self._model)
 
     def wake(self) -> None:
-        """Allocates it again."""
+        """Allocates the memory of the weights again."""
         make_room(self._model)
 
 
 class HFSession(Session):
-    """Episodes in progress; all rows that are submitted are sampled as one batch, by ``poll``."""
+    """Episodes in progress; ``poll`` samples all submitted rows as one batch."""
 
     def __init__(
         self,
@@ -104,24 +112,23 @@ class HFSession(Session):
         sampling: Sampling,
         version: int = 0,
     ):
-        self._model, self._method, self._seeds, self._sampling, self._version = (
-            model,
-            method,
-            seeds,
-            sampling,
-            version,
-        )
+        self._model, self._method = model, method
+        self._seeds, self._sampling, self._version = seeds, sampling, version
         self._submitted: dict[int, Sequence[int]] = {}
         self._history: dict[int, list[int]] = {row: [] for row in range(len(seeds))}
         self._turn = dict.fromkeys(self._history, 0)
         self._memory = method.memory(model, self._history)
 
     def submit(self, row: int, ids: Sequence[int]) -> None:
-        """Puts a row into the next batch."""
+        """Adds a row to the next batch."""
         self._submitted[row] = ids
 
     def poll(self) -> dict[int, Sample]:
-        """Samples the batch, its rows in the order of their numbers: the order in which they were submitted changes nothing."""
+        """Samples the batch.
+
+        Rows are sampled in the order of their numbers. The order of submission does not change
+        results.
+        """
         prompts, self._submitted = dict(sorted(self._submitted.items())), {}
         return self._sample(prompts) if prompts else {}
 
@@ -133,24 +140,24 @@ class HFSession(Session):
         for row, ids in prompts.items():
             self._history[row] += ids
         samples = {row: Sample([], [], self._version) for row in prompts}
-        going = list(prompts)
+        active = list(prompts)
         for place in range(self._sampling.max_new_tokens):
-            # The last sampled token of a turn is not in the memory yet: it comes with the next
-            # prompt.
+            # The memory does not know the last sampled token of a turn yet. That token is appended
+            # together with the next prompt.
             logits_RV = self._memory.append(
-                {row: self._history[row][self._memory.known[row] :] for row in going}
+                {row: self._history[row][self._memory.known[row] :] for row in active}
             )
-            noise_R = [noise(self._seeds[row], self._turn[row], place) for row in going]
+            noise_R = [noise(self._seeds[row], self._turn[row], place) for row in active]
             for row, token, logp in zip(
-                going,
+                active,
                 *choose(logits_RV, noise_R, temperature=self._sampling.temperature),
                 strict=True,
             ):
                 self._history[row].append(token)
                 samples[row].ids.append(token)
                 samples[row].logps.append(logp)
-            going = [row for row in going if samples[row].ids[-1] not in self._sampling.stop_ids]
-            if not going:
+            active = [row for row in active if samples[row].ids[-1] not in self._sampling.stop_ids]
+            if not active:
                 break
         for row in prompts:
             self._turn[row] += 1
@@ -158,21 +165,27 @@ class HFSession(Session):
 
     @torch.inference_mode()
     def restart(self, row: int) -> None:
-        """Forgets a row; its noise begins again too."""
+        """Clears a row; its noise starts again too."""
         self._history[row], self._turn[row] = [], 0
         if self._method.lasts:
             self._memory.forget(row)
 
     @torch.inference_mode()
     def finish(self, row: int) -> None:
-        """Drops a row."""
+        """Removes a row."""
         del self._history[row], self._turn[row]
         if self._method.lasts:
             self._memory.drop(row)
 
 
 def exact_method(model: PreTrainedModel) -> Method:
-    """Returns the fastest method whose log-probabilities are those of a forward pass over each row alone."""
+    """Returns the fastest method that reproduces the plain model's log-probabilities.
+
+    The reference is a forward pass over each row by itself.
+
+    Raises:
+        ModelError: no method reproduces them; lists a reason per method.
+    """
     kind = model.config.model_type
     reasons: list[str] = []
     for method in METHODS:
@@ -188,19 +201,22 @@ def exact_method(model: PreTrainedModel) -> Method:
 
 
 def _by_structure(model: PreTrainedModel, method: Method) -> str | None:
-    """Says why a model cannot work with a method, whatever its weights and however long its windows are."""
+    """Returns why a model's architecture rules out a method, or None.
+
+    The probe could miss this: its conversation can be shorter than the windows of the model.
+    """
     if method.memory is NoCache:
         return None
     if "past_key_values" not in inspect.signature(model.forward).parameters:
-        return "there are no keys and values to keep"
+        return "the model has no keys and values to keep"
     layers = {type(layer).__name__ for layer in DynamicCache(config=model.config).layers}
     if method.lasts and not layers <= WHOLE:
-        return "some layers would be wrong, as they do not attend to the whole history"
+        return "some layers do not attend to the whole history, so their output would be wrong"
     return None
 
 
 def _by_trial(model: PreTrainedModel, method: Method) -> str | None:
-    """Says what went wrong when a model was tried with a method."""
+    """Tries a method on a short conversation; returns what went wrong, or None."""
     sampling = Sampling(temperature=1.0, max_new_tokens=probe.NEW_TOKENS, stop_ids=frozenset())
     ids, length = range(model.config.get_text_config().vocab_size), probe.length(model.config)
     start, forward = partial(HFSession, model, method), partial(_alone, model)
@@ -209,9 +225,8 @@ def _by_trial(model: PreTrainedModel, method: Method) -> str | None:
             drift = probe.measure(start, forward, sampling=sampling, ids=ids, length=length)
     except torch.OutOfMemoryError:
         raise
-    except (
-        Exception
-    ) as error:  # models fail in ways of their own where they do not support padding or continuing
+    except Exception as error:
+        # A model that does not support padding or continuing can raise any exception.
         return f"the model fails ({type(error).__name__}: {error})"
     if drift.fits("float32"):
         return None
@@ -223,7 +238,11 @@ def _by_trial(model: PreTrainedModel, method: Method) -> str | None:
 
 @contextmanager
 def _in_float32(model: PreTrainedModel) -> Iterator[None]:
-    """Widens a model's numbers for a while, which loses nothing; twice the memory of bfloat16."""
+    """Converts a model's weights to float32 for the block, then back.
+
+    float32 holds every bfloat16 and float16 number exactly, so no weight changes. float32 needs
+    twice the memory.
+    """
     narrow = {
         t: t.dtype
         for t in (*model.parameters(), *model.buffers())
@@ -239,7 +258,7 @@ def _in_float32(model: PreTrainedModel) -> Iterator[None]:
 
 
 def _alone(model: PreTrainedModel, batch: Batch) -> Forward:
-    """Returns the log-probabilities of each row by itself, without padding."""
+    """Returns the log-probabilities of each row, computed by itself and without padding."""
     logp_BT = torch.zeros_like(batch.logp_BT)
     for row in range(len(logp_BT)):
         alone = batch.take([row]).to(model.device)

@@ -1,6 +1,6 @@
-"""What a session remembers of its rows between two calls of the model.
+"""The memory of a session: its rows between two calls of the model.
 
-Shapes: R rows asked for, V vocabulary.
+Shapes: R requested rows, V vocabulary.
 """
 
 import inspect
@@ -13,13 +13,17 @@ from transformers import Cache, PreTrainedModel
 
 
 class Memory(Protocol):
-    """Rows of tokens that grow."""
+    """Growing rows of tokens."""
 
     known: dict[int, int]
-    """Tokens held of each row."""
+    """Number of tokens in the memory, by row."""
 
     def append(self, new: Mapping[int, Sequence[int]]) -> Tensor:
-        """Appends tokens, at least one a row, to some rows; returns the logits behind each, shape (R, V), in their order."""
+        """Appends tokens to some rows, at least one per row.
+
+        Returns:
+            The logits after the last token of each row, shape (R, V), in the order of ``new``.
+        """
         ...
 
     def forget(self, row: int) -> None:
@@ -27,7 +31,7 @@ class Memory(Protocol):
         ...
 
     def drop(self, row: int) -> None:
-        """Says that a row will not be continued."""
+        """Removes a row that will not be continued."""
         ...
 
 
@@ -40,7 +44,19 @@ def append(
     positions: Tensor,
     cache: Cache,
 ) -> Tensor:
-    """Runs the model over new tokens, padded on the left, behind those of a cache; returns the logits behind some rows, (R, V)."""
+    """Runs the model over new tokens that follow those of a cache.
+
+    Args:
+        model: the causal LM.
+        rows: lines of ``ids`` whose logits are returned.
+        ids: the new tokens, padded on the left.
+        mask: the attention mask over cached and new tokens.
+        positions: the position of each new token.
+        cache: the keys and values so far; it grows in place.
+
+    Returns:
+        The logits after the last token of each of ``rows``, shape (R, V).
+    """
     tokens = {"input_ids": ids, "attention_mask": mask, "position_ids": positions}
     output = run(model, **tokens, past_key_values=cache, use_cache=True, logits_to_keep=1)
     logits_RV: Tensor = output.logits[rows, -1]
@@ -48,9 +64,12 @@ def append(
 
 
 def run(model: PreTrainedModel, **arguments: Any) -> Any:
-    """Calls a model with those arguments that it takes: some have no positions, some compute all logits."""
-    taken = _parameters(type(model).forward)
-    return model(**{name: value for name, value in arguments.items() if name in taken})
+    """Calls a model with the arguments that its ``forward`` accepts.
+
+    Some architectures take no ``position_ids``, and some no ``logits_to_keep``.
+    """
+    accepted = _parameters(type(model).forward)
+    return model(**{name: value for name, value in arguments.items() if name in accepted})
 
 
 @cache

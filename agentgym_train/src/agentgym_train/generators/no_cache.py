@@ -1,6 +1,6 @@
-"""No memory but the tokens.
+"""A memory of tokens only, without keys and values.
 
-Shapes: T tokens of the longest row, R rows asked for, V vocabulary.
+Shapes: T tokens of the longest row, R requested rows, V vocabulary.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +13,10 @@ from agentgym_train.generators.memory import run
 
 
 class NoCache:
-    """The tokens alone: the model runs over all of them each time, padded on the right as in training."""
+    """Keeps the tokens of each row.
+
+    Each call runs the model over whole rows, padded on the right as in training.
+    """
 
     def __init__(self, model: PreTrainedModel, rows: Iterable[int]):
         self._model = model

@@ -1,8 +1,8 @@
-"""The start-up probe: does the generator sample from the very distribution that the training forward computes?
+"""The start-up probe: compares the generator with the training forward.
 
-Where it does not, every ratio of the first update is off 1 and nothing says so. A short ragged
-conversation is played through the ``Session`` protocol and its log-probabilities are computed
-again.
+If the two distributions differ, every probability ratio of the first update differs from 1, and no
+metric shows it. The probe plays a short conversation with rows of uneven length through the
+``Session`` protocol. It then computes the log-probabilities of the sampled tokens again.
 
 Shapes: B trajectories, T tokens.
 """
@@ -23,22 +23,22 @@ from agentgym_train.protocols import Generator, Sample, Sampling, Session
 Start = Callable[[Sequence[int], Sampling], Session]
 
 ROWS, TURNS, NEW_TOKENS = 4, 4, 4
-LENGTH, LONGEST = 48, 256  # tokens of the longest row: usually, and for models with windows
+LENGTH, LONGEST = 48, 256  # tokens of the longest row: usual, and upper limit
 
 
 class Drift(NamedTuple):
-    """How far sampled log-probabilities are from recomputed ones, in nats."""
+    """Difference between sampled and recomputed log-probabilities, in nats."""
 
     mean: float
     worst: float
-    """Of a single token."""
+    """The largest difference of a single token."""
 
     def fits(self, dtype: str) -> bool:
-        """Says whether rounding explains it.
+        """Whether rounding explains the difference.
 
-        In float32 every token agrees. In bfloat16 logits of 16 and more are an eighth apart: a
-        language model of 135 M parameters is off by 0.02 to 0.06 in the mean and by 0.27 at most.
-        Wrong weights, temperatures, caches are off by 0.2 and more in the mean.
+        In float32 every token agrees. In bfloat16, logits of 16 and more are an eighth apart: a
+        language model of 135 M parameters differs by 0.02 to 0.06 in the mean and by 0.27 at most.
+        A wrong weight, temperature or cache causes a mean difference of 0.2 or more.
         """
         return self.worst <= 1e-3 if dtype == "float32" else self.mean <= 0.1
 
@@ -52,15 +52,15 @@ def check_logps(
     length: int,
     dtype: str,
 ) -> None:
-    """Refuses a generator whose log-probabilities are not those of the training forward.
+    """Rejects a generator whose log-probabilities differ from those of the training forward.
 
-    The forward is called once, with the same shapes on every process that plays the same samples.
+    The forward is called once. Processes with the same samples call it with the same shapes.
 
     Args:
         generator: holds the weights that ``forward`` uses.
         forward: the training forward; takes a batch on the CPU.
-        sampling: as in the run; actions are cut to a few tokens.
-        ids: token ids that prompts may hold; stop ids among them are left out.
+        sampling: as in the run, but actions are cut to a few tokens.
+        ids: token ids for the prompts; stop ids are left out.
         length: see :func:`length`.
         dtype: of the model: "float32" or "bfloat16".
 
@@ -71,18 +71,20 @@ def check_logps(
     if not drift.fits(dtype):
         raise ModelError(
             f"the generator's log-probabilities are not those of the training forward: in {dtype}"
-            f" they differ by {drift.mean:.4f} nats in the mean and by {drift.worst:.4f} at most,"
-            " so training would be off-policy from the first step. Either the generator is wrong"
-            " for this model (its weights, its temperature, its cache), or the model rounds too"
-            ' coarsely: try another generator, or model.dtype = "float32"'
+            f" they differ by {drift.mean:.4f} nats in the mean and by {drift.worst:.4f} at most."
+            " Training would be off-policy from the first step. Either the generator is wrong for"
+            " this model (weights, temperature or cache), or rounding is too coarse: try another"
+            ' generator, or model.dtype = "float32"'
         )
 
 
 def length(config: Any) -> int:
-    """Returns how many tokens the longest row of the probe needs: more than a small attention window of the model holds.
+    """Returns the number of tokens of the probe's longest row.
+
+    The row is longer than a small attention window of the model, so that the window takes effect.
 
     Args:
-        config: the model's, as transformers has it.
+        config: the configuration of the transformers model.
     """
     text = config.get_text_config()
     window = getattr(text, "sliding_window", None) or 0
@@ -98,7 +100,7 @@ def measure(
     ids: Sequence[int],
     length: int,
 ) -> Drift:
-    """Plays the conversation and compares; see :func:`check_logps`."""
+    """Plays the conversation and compares log-probabilities; see :func:`check_logps`."""
     prompts = [i for i in ids if i not in sampling.stop_ids]
     trajectories = play(
         start, replace(sampling, max_new_tokens=NEW_TOKENS), ids=prompts, length=length
@@ -106,21 +108,24 @@ def measure(
     batch = pack([Group(0, trajectories)])
     with torch.no_grad():
         logp_BT = forward(batch).logp_BT.float().cpu()
-    off = (logp_BT - batch.logp_BT).abs()[batch.action_BT]
-    return Drift(float(off.mean()), float(off.max()))
+    difference = (logp_BT - batch.logp_BT).abs()[batch.action_BT]
+    return Drift(float(difference.mean()), float(difference.max()))
 
 
 def play(start: Start, sampling: Sampling, *, ids: Sequence[int], length: int) -> list[Trajectory]:
-    """Plays a conversation of uneven prompts in which one row starts again, one sits out a turn and half finish early.
+    """Plays a conversation with prompts of uneven length.
+
+    One row is restarted, one skips a turn, and half of the rows finish early: the cases in which a
+    memory can go wrong.
 
     Args:
         start: the generator's ``session``.
-        sampling: how to sample.
-        ids: what prompts are drawn from.
-        length: the most tokens a row may have.
+        sampling: sampling options.
+        ids: token ids from which prompts are drawn.
+        length: maximum number of tokens of a row.
 
     Returns:
-        One trajectory a row, and one of what the restarted row held before.
+        One trajectory per row, preceded by the restarted row's trajectory before its restart.
 
     Raises:
         ModelError: the samples break the protocol.
@@ -130,24 +135,24 @@ def play(start: Start, sampling: Sampling, *, ids: Sequence[int], length: int) -
     before: list[Trajectory] = []
     longest = length // TURNS - sampling.max_new_tokens
     for turn in range(TURNS):
-        asked = set(range(ROWS))
+        requested = set(range(ROWS))
         if turn == 1:
             session.restart(1)
             before, rows[1] = [rows[1]], Trajectory("probe", 1)
-            asked -= {2}
+            requested -= {2}
         if turn == TURNS - 1:
             session.finish(0)
             session.finish(3)
-            asked -= {0, 3}
-        prompts = {row: _prompt(row, turn, ids, longest) for row in sorted(asked)}
+            requested -= {0, 3}
+        prompts = {row: _prompt(row, turn, ids, longest) for row in sorted(requested)}
         samples = ask(session, prompts)
-        for row in asked:
+        for row in requested:
             rows[row].turns.append(_turn(prompts[row], samples.get(row), sampling))
     return [*before, *rows]
 
 
 def ask(session: Session, prompts: Mapping[int, Sequence[int]]) -> dict[int, Sample]:
-    """Submits prompts, in their order, and polls for as long as that brings more of their actions."""
+    """Submits prompts in their order, and polls until no new actions come."""
     for row, ids in prompts.items():
         session.submit(row, ids)
     samples: dict[int, Sample] = {}
@@ -164,7 +169,7 @@ def _prompt(row: int, turn: int, ids: Sequence[int], longest: int) -> list[int]:
 def _turn(prompt: list[int], sample: Sample | None, sampling: Sampling) -> Turn:
     if sample is None or not 1 <= len(sample.ids) == len(sample.logps) <= sampling.max_new_tokens:
         raise ModelError(
-            f"the generator returned {sample} where it was asked for 1 to {sampling.max_new_tokens}"
-            " tokens and a log-probability each"
+            f"the generator returned {sample}; expected 1 to {sampling.max_new_tokens} tokens and"
+            " one log-probability per token"
         )
     return Turn("", prompt, sample.ids, sample.logps)

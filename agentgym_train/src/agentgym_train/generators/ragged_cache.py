@@ -1,8 +1,10 @@
-"""The fast memory: one cache in which a row's tokens follow one another without padding, each in the column of its position.
+"""The fast memory: one cache without padding between the tokens of a row.
 
-Shapes: B lines of the cache, N of them that the model runs over, H heads, C columns of room, S of
-them in use, D numbers of a head, L tokens appended at once, K new tokens of all rows, M lines that
-move, R rows asked for, V vocabulary.
+A token's keys and values are in the column of its position.
+
+Shapes: B lines of the cache, N lines in a call of the model, H heads, C allocated columns,
+S columns in use, D head size, L tokens appended at once, K new tokens of all rows, M moved lines,
+R requested rows, V vocabulary.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,25 +21,25 @@ from agentgym_train.generators.memory import append
 class RaggedCache:
     """One key-value cache for all rows.
 
-    New tokens are padded on the left for the call, and nothing of the padding is kept. A token sees
-    the columns of its line up to its own; what lies behind them is zero or of a row that was
-    forgotten. This is exact where every layer attends to the whole history and the model takes a
-    mask for each token and column.
+    New tokens are padded on the left for the call, and the cache keeps no padding. A token attends
+    to the columns of its line up to its own column. Later columns hold zeros, or old numbers of a
+    row that was restarted. The method is exact if every layer attends to the whole history and the
+    model accepts a mask per token and column.
 
-    The model runs over the cache's first lines, as far as there are new tokens. Where at least half
-    of these lines have none, the others are brought to the front.
+    The model runs over the cache's first lines, up to the last line with new tokens. If at least
+    half of these lines have none, the lines with new tokens move to the front.
     """
 
     def __init__(self, model: PreTrainedModel, rows: Iterable[int]):
         self._model = model
-        self._place = {row: place for place, row in enumerate(rows)}  # row -> its line in the cache
+        self._place = {row: place for place, row in enumerate(rows)}  # row → its line in the cache
         self.known = dict.fromkeys(self._place, 0)
         self._cache = ColumnCache(len(self._place))
 
     def append(self, new: Mapping[int, Sequence[int]]) -> Tensor:
-        """Runs the model over the new tokens alone.
+        """Runs the model over the new tokens only.
 
-        When half of the cache's lines are idle they are cut out first.
+        First removes idle lines if at least half of the cache's lines are idle.
         """
         self._cut()
         self._bring_forward(new.keys())
@@ -47,15 +49,12 @@ class RaggedCache:
         for row, ids in new.items():
             lines[self._place[row]], starts[self._place[row]] = ids, self.known[row]
             self.known[row] += len(ids)
-        # Padding is on the left, so that the last column of the logits is every row's newest token.
-        # Its positions are below the
-        # line's start, by which it is told apart; they are clamped for the model, and its keys and
-        # values are not kept.
-        width, device, start_N1 = (
-            max(map(len, lines)),
-            self._model.device,
-            torch.tensor(starts)[:, None],
-        )
+        # Padding is on the left, so the last column of the logits belongs to the newest token of
+        # every row. A position below its line's start marks padding: its keys and values are not
+        # kept. The model gets position 0 for it, since position embeddings accept no negative
+        # number.
+        width, device = max(map(len, lines)), self._model.device
+        start_N1 = torch.tensor(starts)[:, None]
         id_NL = torch.tensor([[0] * (width - len(ids)) + list(ids) for ids in lines], device=device)
         position_NL = start_N1 + torch.tensor([range(len(ids) - width, len(ids)) for ids in lines])
         self._cache.target = Target.of(position_NL, position_NL >= start_N1, device)
@@ -70,26 +69,29 @@ class RaggedCache:
         )
 
     def forget(self, row: int) -> None:
-        """Lets the row's next token overwrite its first."""
+        """Clears the row.
+
+        New tokens overwrite the old ones; until then the mask hides those.
+        """
         self.known[row] = 0
 
     def drop(self, row: int) -> None:
-        """Forgets the row; the next call frees its line."""
+        """Removes the row; a later call frees its line."""
         del self._place[row], self.known[row]
 
     def _cut(self) -> None:
-        """Cuts out idle lines.
+        """Removes idle lines if at least half of the lines are idle.
 
-        A line's number decides the rounding where several threads multiply. So the cut waits for
-        all rows that end in a round: the order in which they end, which is that of the
-        environments' answers, must not decide which lines remain.
+        With several threads, a line's number affects the rounding of its matrix products. Rows end
+        in the order of the environments' responses, which depends on the machine. Idle lines are
+        therefore removed only here, at the next call of the model, and never when a row ends.
         """
         if len(self._place) <= self._cache.lines // 2:
             self._cache.keep(list(self._place.values()))
             self._place = {row: line for line, row in enumerate(self._place)}
 
     def _bring_forward(self, rows: Collection[int]) -> None:
-        """Lets rows change places with idle lines before them, if the model would run over twice as many lines or more."""
+        """Moves rows to idle lines before theirs if that at least halves the lines of the call."""
         busy, front = {self._place[row] for row in rows}, set(range(len(rows)))
         if 2 * len(busy) > 1 + max(busy):
             return
@@ -100,17 +102,23 @@ class RaggedCache:
 
 
 class Target(NamedTuple):
-    """Where the keys and values of a call go: those at a slot of a line to a column of the same line."""
+    """Where the keys and values of a call go: from a slot of a line to a column of that line."""
 
     line_K: Tensor
     slot_K: Tensor
     column_K: Tensor
     columns: int
-    """In use afterwards."""
+    """Number of columns in use after the call."""
 
     @classmethod
     def of(cls, column_NL: Tensor, kept_NL: Tensor, device: torch.device) -> "Target":
-        """Reads it, on the CPU, from the columns and whether a slot's token is kept."""
+        """Builds the target from CPU tensors, since ``nonzero`` would block on an accelerator.
+
+        Args:
+            column_NL: the column of each slot.
+            kept_NL: bool, whether the slot holds a token; false for padding.
+            device: device of the cache.
+        """
         line_K, slot_K = kept_NL.nonzero(as_tuple=True)
         return cls(
             line_K.to(device),
@@ -121,41 +129,45 @@ class Target(NamedTuple):
 
 
 class ColumnCache(Cache):
-    """Keys and values of all layers, each (B, H, C, D), written in place; their room grows by doubling.
+    """Keys and values of all layers, each (B, H, C, D), written in place.
 
-    They begin as zeros, as even a column that counts for nothing must be finite.
+    The number of columns grows by doubling. New columns are zero: a hidden column has the attention
+    weight 0, but 0 times NaN would still be NaN.
     """
 
     target: Target
-    """Of the call to come."""
+    """The target of the next call."""
 
     def __init__(self, lines: int):
-        super().__init__(
-            layer_class_to_replicate=DynamicLayer
-        )  # none is made: what a layer would hold is held here
+        # ``update`` below replaces the layers of the base class, so none is ever created.
+        super().__init__(layer_class_to_replicate=DynamicLayer)
         self.lines = lines
         self._held: dict[tuple[int, str], Tensor] = {}
 
     def update(
         self, key_states: Tensor, value_states: Tensor, layer_idx: int, *args: Any, **kwargs: Any
     ) -> tuple[Tensor, Tensor]:
-        """Writes what is new of a layer, (N, H, L, D); returns what the model attends to, (N, H, S, D)."""
+        """Writes a layer's new keys and values, each (N, H, L, D).
+
+        Returns:
+            The keys and values that the model attends to, each (N, H, S, D).
+        """
         return self._write((layer_idx, "keys"), key_states), self._write(
             (layer_idx, "values"), value_states
         )
 
     def move(self, lines: Sequence[int], to: Sequence[int], *, columns: int) -> None:
-        """Moves lines to others of the same, as far as their columns are in use."""
+        """Copies the first ``columns`` columns of ``lines`` to the lines ``to``."""
         for held_BHCD in self._held.values():
             used_BHSD = held_BHCD[:, :, :columns]
             line_M, to_M = (
                 torch.tensor(numbers, device=held_BHCD.device) for numbers in (lines, to)
             )
-            # index_select copies first, so that lines may change places with one another.
+            # index_select makes a copy before anything is overwritten, so lines can swap places.
             used_BHSD.index_copy_(0, to_M, used_BHSD.index_select(0, line_M))
 
     def keep(self, lines: Sequence[int]) -> None:
-        """Cuts out all other lines."""
+        """Removes all other lines."""
         self.lines = len(lines)
         self._held = {name: held_BHCD[list(lines)] for name, held_BHCD in self._held.items()}
 
@@ -163,18 +175,20 @@ class ColumnCache(Cache):
         target, held_BHCD = self.target, self._held.get(name)
         if held_BHCD is None or held_BHCD.shape[2] < target.columns:
             held_BHCD = self._held[name] = self._widened(held_BHCD, new_NHLD)
-        # One scatter for all rows: token k moves from its slot in the call to its column in the
+        # One scatter for all rows: token k goes from its slot in the call to its column in the
         # cache.
         held_BHCD[target.line_K, :, target.column_K] = new_NHLD[target.line_K, :, target.slot_K]
-        # Slices are views: the model attends to the cache in place, and nothing is copied for a
-        # call.
+        # Slices are views: the model attends to the cache in place, without a copy per call.
         return held_BHCD[: len(new_NHLD), :, : target.columns]
 
     def _widened(self, held_BHCD: Tensor | None, like_NHLD: Tensor) -> Tensor:
-        """Returns twice the room, or as much as the call needs if that is more."""
+        """Returns a tensor of twice as many columns, or of as many as the call needs if more.
+
+        The held columns are copied; the others are zero.
+        """
         have = 0 if held_BHCD is None else held_BHCD.shape[2]
-        # Doubling copies each number a constant number of times on average, however long an episode
-        # grows.
+        # With doubling, each number is copied a constant number of times on average, however long
+        # the episode is.
         columns = max(2 * have, self.target.columns)
         room_BHCD = like_NHLD.new_zeros(
             (self.lines, like_NHLD.shape[1], columns, like_NHLD.shape[3])
@@ -185,7 +199,11 @@ class ColumnCache(Cache):
 
 
 def _mask(position_NL: Tensor, columns: int, dtype: torch.dtype) -> Tensor:
-    """Returns what is added to attention scores, (N, 1, L, S): nothing in the columns up to a token's position."""
+    """Returns the additive attention mask, (N, 1, L, S).
+
+    It is 0 in the columns up to a token's position, and the smallest number of ``dtype`` after it.
+    """
     hidden_NLS = torch.arange(columns, device=position_NL.device) > position_NL[:, :, None]
+    # transformers builds its own additive masks with the smallest finite number, too.
     mask_NLS = torch.zeros(hidden_NLS.shape, dtype=dtype, device=position_NL.device)
     return mask_NLS.masked_fill_(hidden_NLS, torch.finfo(dtype).min)[:, None]

@@ -1,4 +1,4 @@
-"""A model's weights in a generator: taken over from the policy, given back, made room for again."""
+"""The weights of a generator's model: copied from the policy, freed, allocated again."""
 
 from collections.abc import Iterable
 
@@ -10,22 +10,23 @@ from agentgym_train.errors import ModelError
 
 
 def take_over(model: PreTrainedModel, weights: Iterable[tuple[str, Tensor]]) -> None:
-    """Copies weights in place, by name; a tied weight is due under one of its names.
+    """Copies weights in place, by name; one name of a tied weight is enough.
 
     Raises:
-        ModelError: a weight that the model does not have, of another shape, or that is missing.
+        ModelError: a weight is unknown, has another shape, or is missing.
     """
-    mine = dict(model.named_parameters(remove_duplicate=False))
+    parameters = dict(model.named_parameters(remove_duplicate=False))
     missing = {id(weight): name for name, weight in model.named_parameters()}
     for name, weight in weights:
-        if name not in mine or mine[name].shape != weight.shape:
-            shape = tuple(mine[name].shape) if name in mine else "no such weight"
+        own = parameters.get(name)
+        if own is None or own.shape != weight.shape:
+            found = "no such weight" if own is None else f"its shape there is {tuple(own.shape)}"
             raise ModelError(
                 f"weight {name!r} of shape {tuple(weight.shape)} does not fit the generator's"
-                f" model: {shape}"
+                f" model: {found}"
             )
-        mine[name].data.copy_(weight)
-        missing.pop(id(mine[name]), None)
+        own.data.copy_(weight)
+        missing.pop(id(own), None)
     if missing:
         raise ModelError(
             f"{len(missing)} weights were not loaded into the generator, among them"
@@ -34,15 +35,16 @@ def take_over(model: PreTrainedModel, weights: Iterable[tuple[str, Tensor]]) -> 
 
 
 def drop(model: PreTrainedModel) -> None:
-    """Frees the memory of all weights.
+    """Frees the memory of all weights; their shapes stay.
 
-    Their shapes stay, of one number each, and buffers, which nobody would load again.
+    Buffers stay too, since ``load`` does not bring them back.
     """
+    # An expanded scalar has any shape, but needs the memory of one number.
     for weight in model.parameters():
         weight.data = weight.data.new_zeros(()).expand(weight.shape)
 
 
 def make_room(model: PreTrainedModel) -> None:
-    """Allocates the memory of weights that were dropped; what they hold is arbitrary until they are taken over."""
+    """Allocates the memory of dropped weights; their numbers are arbitrary until ``take_over``."""
     for weight in model.parameters():
         weight.data = torch.empty_like(weight.data)

@@ -1,4 +1,7 @@
-"""Advantages: pure functions of rewards and returns. Shapes: B trajectories, T tokens, G groups."""
+"""Advantages: pure functions of rewards and returns.
+
+Shapes: B trajectories, T tokens, G groups.
+"""
 
 import torch
 from torch import Tensor
@@ -9,27 +12,35 @@ from agentgym_train.engine.distributed import Distributed
 def group_centred(
     return_B: Tensor, group_B: Tensor, *, normalise: bool = True, eps: float = 1e-6
 ) -> Tensor:
-    """Returns R − mean within each group, divided by (std + eps) as in GRPO (Shao et al., 2024), or not as in Dr.GRPO.
+    """Returns each return minus the mean of its group.
+
+    With ``normalise`` the difference is divided by (std + eps), as in GRPO (Shao et al., 2024).
+    Without it the result is the advantage of Dr.GRPO (Liu et al., 2025).
 
     Args:
         return_B: float, returns.
         group_B: int, group numbers.
-        normalise: divide by the standard deviation.
-        eps: keeps small spreads from exploding.
+        normalise: divide by the standard deviation of the group.
+        eps: limits the quotient if the standard deviation is small.
 
     Returns:
-        float, shape (B,); exactly 0 where all returns of a group are equal.
+        float, shape (B,); exactly 0 if all returns of the group are equal.
+
+    >>> group_centred(torch.tensor([0.0, 1.0]), torch.tensor([7, 7]), normalise=False)
+    tensor([-0.5000,  0.5000])
     """
     groups, member_B = torch.unique(group_B, return_inverse=True)  # group numbers may have gaps
     count_G = torch.zeros(len(groups)).index_add(0, member_B, torch.ones_like(return_B))
     mean_G = torch.zeros(len(groups)).index_add(0, member_B, return_B) / count_G
     centred_B = return_B - mean_G[member_B]
-    # Bessel's correction, as torch.std has it; a group of one has the deviation 0, and its
-    # advantage is 0 below.
+    # Bessel's correction, as in torch.std. A group of one would divide by 0; its advantage is set
+    # to 0 below.
     variance_G = torch.zeros(len(groups)).index_add(0, member_B, centred_B**2) / (
         count_G - 1
     ).clamp(min=1)
-    # Rounding of the mean must not look like a signal: a group of equal returns gives exactly zero.
+    # The rounding of a mean must not become a signal. Without this, equal returns such as 0.1 could
+    # differ from their mean in the last digit, and the division by a tiny deviation would enlarge
+    # it.
     low_G = torch.full((len(groups),), torch.inf).scatter_reduce(0, member_B, return_B, "amin")
     high_G = torch.full((len(groups),), -torch.inf).scatter_reduce(0, member_B, return_B, "amax")
     advantage_B = centred_B / (variance_G.sqrt()[member_B] + eps) if normalise else centred_B
@@ -37,15 +48,23 @@ def group_centred(
 
 
 def leave_one_out(return_B: Tensor, group_B: Tensor) -> Tensor:
-    """Returns R − mean of the other returns of its group (RLOO, Ahmadian et al., 2024); 0 for one that is alone.
+    """Returns each return minus the mean of the other returns of its group.
+
+    This is the baseline of RLOO (Ahmadian et al., 2024).
 
     Args:
         return_B: float, returns.
         group_B: int, group numbers.
+
+    Returns:
+        float, shape (B,); 0 for a group of one.
+
+    >>> leave_one_out(torch.tensor([0.0, 1.0, 2.0]), torch.tensor([7, 7, 7]))
+    tensor([-1.5000,  0.0000,  1.5000])
     """
     _, member_B, count_G = torch.unique(group_B, return_inverse=True, return_counts=True)
     count_B = count_G[member_B]
-    # R − mean of the others = (R − mean of all) · n / (n − 1), which keeps the exact zeros of
+    # R − mean of the others = (R − mean of all) · n / (n − 1). This form keeps the exact zeros of
     # group_centred.
     centred_B: Tensor = (
         group_centred(return_B, group_B, normalise=False) * count_B / (count_B - 1).clamp(min=1)
@@ -54,16 +73,24 @@ def leave_one_out(return_B: Tensor, group_B: Tensor) -> Tensor:
 
 
 def returns_to_go(reward_BT: Tensor, turn_BT: Tensor, gamma: float) -> Tensor:
-    """Returns the sum of the rewards from each token on, a later turn's discounted by ``gamma`` for every turn between.
+    """Returns the discounted sum of the rewards from each token on.
+
+    A reward k turns later counts gammaᵏ; rewards of the same turn are not discounted.
 
     Args:
         reward_BT: float.
-        turn_BT: int, the turn of each token, never falling.
-        gamma: discount a turn.
+        turn_BT: int, the turn of each token, never decreasing before padding.
+        gamma: discount per turn.
+
+    Returns:
+        float, shape (B, T).
+
+    >>> returns_to_go(torch.tensor([[0.0, 1.0, 4.0]]), torch.tensor([[0, 0, 1]]), gamma=0.5)
+    tensor([[3., 3., 4.]])
     """
     out_BT, following_B = torch.zeros_like(reward_BT), torch.zeros(len(reward_BT))
     for t in reversed(range(reward_BT.shape[1])):
-        # Padding has turn 0: the difference would be negative there, and so would the exponent.
+        # Padding has turn 0. The difference to it would be negative, and so would the exponent.
         between_B = (
             (turn_BT[:, t + 1] - turn_BT[:, t]).clamp(min=0)
             if t + 1 < reward_BT.shape[1]
@@ -85,36 +112,36 @@ def gae(
 ) -> Tensor:
     """Generalized advantage estimation (Schulman et al., 2016) over the steps of each trajectory.
 
-    Only steps are states. Rewards between two steps belong to the earlier step. Nothing is
-    bootstrapped after the last step, also in a truncated episode.
+    Only steps are states. Rewards between two steps belong to the earlier step. No value is
+    bootstrapped after the last step, not even in a truncated episode.
 
     Args:
         reward_BT: float.
-        value_BT: float, what a critic expects from before each step on.
-        turn_BT: int, the turn of each token, never falling.
+        value_BT: float, a critic's estimate of the return from before each step on.
+        turn_BT: int, the turn of each token, never decreasing before padding.
         step_BT: bool, the steps.
-        gamma: discount a turn; 1 between steps of a turn.
-        lam: decay a step: 1 for returns less values, 0 for errors of one step.
+        gamma: discount per turn; steps of the same turn are not discounted.
+        lam: decay per step; 1 gives returns minus values, 0 gives one-step errors.
 
     Returns:
-        float, shape (B, T); 0 where there is no step.
+        float, shape (B, T); 0 for tokens that are not steps.
     """
     advantage_BT = torch.zeros_like(reward_BT)
-    # Carried from right to left, for each trajectory, since the step that follows:
-    reward_B = torch.zeros(len(reward_BT))  # rewards that no step has taken yet
-    next_B = torch.zeros(
-        len(reward_BT)
-    )  # the λ-return at the following step: V + λ·A; 0 behind the last step
-    next_turn_B = turn_BT.amax(1, keepdim=True)[
-        :, 0
-    ]  # its turn; behind the last step the exponent must not be negative
+    # The loop runs from right to left and carries three numbers per trajectory.
+    # Rewards seen since the following step, which the step before them will take:
+    reward_B = torch.zeros(len(reward_BT))
+    # The following step's V + λ·A. After the last step it is 0: no value is bootstrapped.
+    next_B = torch.zeros(len(reward_BT))
+    # The following step's turn. Before there is one, it is the last turn of the trajectory, so that
+    # no exponent below is negative: γ = 0 would give ∞, and ∞ · 0 is NaN.
+    next_turn_B = turn_BT.amax(1, keepdim=True)[:, 0]
     for t in reversed(range(reward_BT.shape[1])):
         step_B, reward_B = step_BT[:, t], reward_B + reward_BT[:, t]
-        # A = r + γ^turns · (V' + λ·A') − V. With λ = 1 the values between cancel, and only the
-        # return is left.
+        # A = r + γ^turns · (V' + λ·A') − V, with V' and A' of the following step. With λ = 1 the
+        # values of the following steps cancel: A is the return minus V.
         here_B = reward_B + gamma ** (next_turn_B - turn_BT[:, t]) * next_B - value_BT[:, t]
         advantage_BT[:, t] = here_B.where(step_B, 0.0)
-        # A token that is no step passes everything on to the step before it, its reward included.
+        # A token that is not a step passes all three numbers on, its reward included.
         next_B = (value_BT[:, t] + lam * here_B).where(step_B, next_B)
         next_turn_B = turn_BT[:, t].where(step_B, next_turn_B)
         reward_B = reward_B.where(~step_B, 0.0)
@@ -124,16 +151,29 @@ def gae(
 def whitened(
     value_BT: Tensor, action_BT: Tensor, distributed: Distributed, *, eps: float = 1e-8
 ) -> Tensor:
-    """Returns (x − mean) / (std + eps) over the action tokens of all processes; 0 elsewhere, and where all are equal."""
+    """Returns (x − mean) / (std + eps), with mean and std over the action tokens of all processes.
+
+    All processes call it. The std is that of the population, without Bessel's correction.
+
+    Args:
+        value_BT: float.
+        action_BT: bool, the action tokens.
+        distributed: the processes.
+        eps: limits the quotient if the standard deviation is small.
+
+    Returns:
+        float, shape (B, T); 0 for other tokens, and everywhere if all numbers are equal.
+    """
     count, total, square = distributed.sum(
         int(action_BT.sum()),
         float(value_BT[action_BT].sum()),
         float((value_BT[action_BT].double() ** 2).sum()),
     )
-    # Sums travel between processes, not values. Squares are summed in float64, as the difference of
-    # two large sums loses digits.
+    # Processes exchange three sums and no values. Squares are summed in float64: the variance is a
+    # difference of two large numbers, which loses digits.
     mean = total / max(count, 1)
     variance = max(square / max(count, 1) - mean**2, 0.0)
-    # A variance that is rounding of the mean counts as none: an infinite spread gives exact zeros.
+    # A variance this small is the rounding of equal numbers. It counts as 0: dividing by infinity
+    # gives exact zeros.
     spread = variance**0.5 if variance > 1e-12 * max(1.0, mean**2) else torch.inf
     return ((value_BT - mean) / (spread + eps)).where(action_BT, 0.0)

@@ -1,4 +1,6 @@
-"""The streams that an algorithm needs before credit is given: log-probabilities under other policies, values of a critic.
+"""The streams that an algorithm requires before it computes advantages.
+
+Examples are log-probabilities under other policies, and values of a critic.
 
 Shapes: B trajectories, T tokens.
 """
@@ -12,7 +14,7 @@ from agentgym_train.data.batching import Batch
 from agentgym_train.engine.distributed import Distributed
 
 Producer = Callable[[Batch], Tensor]
-"""Computes a stream of a micro-batch, shape (B, T), on the model's device."""
+"""Computes a stream of a micro-batch, shape (B, T), on the device of its model."""
 
 
 def fill(
@@ -23,18 +25,19 @@ def fill(
     distributed: Distributed,
     max_tokens: int,
 ) -> Batch:
-    """Returns the batch with those streams that are needed and have a producer.
+    """Returns the batch with the required streams that have a producer.
 
     All processes call it.
 
     Args:
-        batch: what this process collected.
-        required_streams: names.
-        producers: name → what computes it; called equally often on every process.
+        batch: the episodes of this process.
+        required_streams: names of streams.
+        producers: a function per name; every process calls it equally often.
         distributed: the processes.
-        max_tokens: padded tokens a micro-batch.
+        max_tokens: maximum padded tokens per micro-batch.
     """
     filled = {}
+    # Sorted, since all processes must compute the streams in the same order.
     for name in sorted(required_streams & producers.keys()):
         stream_BT = torch.zeros_like(batch.logp_BT)
         row = {episode: n for n, episode in enumerate(batch.episode_B.tolist())}
@@ -51,6 +54,10 @@ def fill(
 def in_step(
     batch: Batch, distributed: Distributed, max_tokens: int, *, whole_groups: bool = False
 ) -> list[Batch]:
-    """Returns the micro-batches, and idle ones until every process has as many: under ZeRO each is a collective."""
+    """Returns the micro-batches, with idle ones added until every process has equally many.
+
+    Under ZeRO a forward or backward pass is a collective operation, so a process with fewer passes
+    would leave the others waiting.
+    """
     micros = batch.micro_batches(max_tokens, whole_groups=whole_groups)
     return micros + [batch.idle()] * (distributed.max(len(micros)) - len(micros))

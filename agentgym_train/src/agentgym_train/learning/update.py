@@ -1,4 +1,4 @@
-"""The update: one collection of all processes, split into mini-batches, each of which is an optimizer step.
+"""The update: the optimizer steps of one collection, one step per mini-batch.
 
 Shapes: B trajectories, T tokens.
 """
@@ -17,11 +17,11 @@ from agentgym_train.protocols import Algorithm
 
 
 class NotFiniteError(ArithmeticError):
-    """A loss or gradient is infinite or no number, on any of the processes. All of them raise it.
+    """A loss or gradient is not finite on one of the processes. All processes raise it.
 
     Args:
-        what: was not finite.
-        episodes: of this process, by their place in the collection, that are to blame.
+        what: name of the number that is not finite.
+        episodes: this process's episodes that caused it, by their index in the collection.
     """
 
     def __init__(self, what: str, episodes: list[int]):
@@ -40,24 +40,22 @@ def update(
 ) -> dict[str, float]:
     """Takes the optimizer steps of one collection.
 
-    All processes call it, also those that collected nothing.
+    All processes call it, including those without episodes.
 
     Args:
         engine: the policy.
-        algorithm: gives the loss.
-        batch: what this process collected, with credit.
-        groups: groups of all processes: they are split into ``config.minibatches`` parts; a part
-            without weight is skipped.
-        config: how to split.
-        critic: a model of its own, which learns from the same loss.
+        algorithm: computes the loss.
+        batch: the episodes of this process, with advantages.
+        groups: number of groups over all processes. They are split into ``config.minibatches``
+            parts; a part of weight 0 is skipped.
+        config: sizes of mini-batches and micro-batches.
+        critic: a separate critic model, which learns from the same loss.
 
     Returns:
-        The loss, over the algorithm's weight, and what the algorithm logs, over the action tokens
-        of all processes, or over the
-        weight where it is one of ``per_weight``; the mean
-        ``grad_norm`` before clipping, ``critic_grad_norm`` with a critic, the learning rate ``lr``
-        of the last step, and the number
-        of ``updates``.
+        ``loss``, divided by the algorithm's weight; the sums that the algorithm logs, divided by
+        the number of action tokens, or by the weight for those of ``per_weight``; the mean
+        ``grad_norm`` before clipping; with a critic ``critic_grad_norm``; the learning rate ``lr``
+        of the last step; the number of ``updates``. Sums are over all processes.
 
     Raises:
         NotFiniteError: a loss or gradient is not finite.
@@ -68,6 +66,7 @@ def update(
     tokens = weights = 0.0
     for mini in batch.mini_batches(config.minibatches, groups):
         weight, mini_tokens = engine.distributed.sum(algorithm.weight(mini), mini.action_tokens)
+        # The weight is summed over processes, so all of them skip the part or none does.
         if not weight:
             continue
         weights, tokens = weights + weight, tokens + mini_tokens
@@ -79,6 +78,8 @@ def update(
                 sums,
                 _accumulate(engine, critic, algorithm, micro.to(engine.device), weight, blamed),
             )
+        # All processes raise together. One that raised alone would leave the others waiting in
+        # step().
         if any(engine.distributed.sum(len(blamed))):
             raise NotFiniteError("loss", blamed)
         for name, learner in learners.items():
@@ -105,33 +106,44 @@ def _accumulate(
     weight: float,
     blamed: list[int],
 ) -> dict[str, Tensor]:
-    """Adds a micro-batch's gradients and notes the episodes that spoil them; returns sums over its action tokens.
+    """Accumulates a micro-batch's gradients; returns sums over its action tokens.
 
     A separate critic has a separate graph. The loss therefore sees a detached copy of its values,
     and the copy's gradient is then propagated through the critic.
+
+    Args:
+        engine: the policy.
+        critic: a separate critic model, or None.
+        algorithm: computes the loss.
+        micro: the micro-batch, on the engine's device.
+        weight: the algorithm's weight of the mini-batch, over all processes.
+        blamed: gets the episodes whose numbers are not finite.
     """
     forward = engine.forward(micro, bonus="entropy" in algorithm.required_streams)
     live_BT = critic.values(micro) if critic else None
     if live_BT is not None:
         forward = forward._replace(value_BT=live_BT.detach().requires_grad_())
+    # Gradients of the streams are kept, because their rows show which episodes are not finite.
+    # After the backward pass through the model all episodes are mixed.
     watched = [
         stream_BT for stream_BT in (forward.logp_BT, forward.value_BT) if stream_BT is not None
     ]
     for stream_BT in watched:
         stream_BT.retain_grad()
     loss, extra = algorithm.loss(forward, micro)
-    # DeepSpeed averages gradients over processes. The factor ``size`` turns the mean into the sum.
+    # DeepSpeed averages gradients over processes. The factor ``size`` turns the mean into a sum, as
+    # ``weight`` is already the total of all processes.
     engine.backward(loss * engine.distributed.size / weight)
     gradients = [stream_BT.grad for stream_BT in watched if stream_BT.grad is not None]
     assert len(gradients) == len(watched)
     if critic and live_BT is not None:
         critic.backward((live_BT * gradients[-1]).sum())
     logp_BT = forward.logp_BT.detach().where(micro.action_BT, 0.0)
-    fine_B = torch.stack([stream_BT.isfinite().all(1) for stream_BT in (logp_BT, *gradients)]).all(
-        0
-    )
-    if not fine_B.all() or not loss.isfinite():
-        suspects_B = micro.episode_B[~fine_B if not fine_B.all() else slice(None)]
+    finite_RB = torch.stack([stream_BT.isfinite().all(1) for stream_BT in (logp_BT, *gradients)])
+    finite_B = finite_RB.all(0)
+    if not finite_B.all() or not loss.isfinite():
+        # If only the loss is not finite, no row shows the cause: all episodes are suspects.
+        suspects_B = micro.episode_B[~finite_B if not finite_B.all() else slice(None)]
         blamed += suspects_B[suspects_B >= 0].tolist()
     entropy = forward.entropy_BT.where(micro.action_BT, 0.0).sum()
     drift = (logp_BT - micro.logp_BT).abs().where(micro.action_BT, 0.0).sum()

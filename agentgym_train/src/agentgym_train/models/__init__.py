@@ -1,1 +1,1 @@
-"""Models: loading them, making a small one, and chat templates as tokens."""
+"""Models: loading, a small model from scratch, and chat templates as tokens."""

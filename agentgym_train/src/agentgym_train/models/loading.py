@@ -1,4 +1,4 @@
-"""Loading policies, reward models and tokenizers, and where they run."""
+"""Loads policies, reward models and tokenizers, and chooses the device."""
 
 import torch
 from torch import nn
@@ -17,10 +17,12 @@ from agentgym_train.errors import ModelError
 
 
 def load_model(path: str, dtype: str, *, last_layers: int = 0) -> PreTrainedModel:
-    """Loads a causal LM in a precision, without dropout: what is trained must be what was sampled from.
+    """Loads a causal LM in evaluation mode.
+
+    Evaluation mode turns dropout off: the trained policy must be the sampled one.
 
     Args:
-        path: a folder or hub name.
+        path: a folder or a hub name.
         dtype: "float32" or "bfloat16".
         last_layers: train only the last N layers; 0: train the whole model.
     """
@@ -35,13 +37,15 @@ def load_model(path: str, dtype: str, *, last_layers: int = 0) -> PreTrainedMode
 def load_reward_model(
     config: ModelConfig, tokenizer: PreTrainedTokenizerBase, *, seed: int
 ) -> PreTrainedModel:
-    """Loads the trunk of a causal LM with a head of one number, read at the last token; a reward model with the head that it has.
+    """Loads a sequence classifier with one label, read at the last token.
+
+    A causal LM gets a new head. A reward model keeps its head.
 
     Args:
-        config: which model, in which precision, and how much of it is to learn besides the head.
-        tokenizer: its padding token becomes the model's; without one, the token that ends texts
-            becomes both's.
-        seed: of a new head.
+        config: the model, its precision, and the number of layers to train besides the head.
+        tokenizer: its padding token becomes the model's. Without one, the end-of-text token becomes
+            the padding token of both.
+        seed: seed of the initial weights of a new head.
     """
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
@@ -61,20 +65,20 @@ def load_reward_model(
 
 
 def load_shape(path: str, *, key: str = "model.path") -> PretrainedConfig:
-    """Loads what a model says of itself.
+    """Loads the configuration of a model.
 
     Args:
-        path: a folder or hub name.
-        key: of the configuration, which says so.
+        path: a folder or a hub name.
+        key: the configuration key that sets ``path``, for the error message.
 
     Raises:
-        ModelError: there is no model.
+        ModelError: the model cannot be loaded.
     """
     try:
         return AutoConfig.from_pretrained(path)
     except (OSError, ValueError) as error:
         raise ModelError(
-            f"{key}={path!r} is no model that can be loaded: {str(error).splitlines()[0]}"
+            f"{key}={path!r} is not a model that can be loaded: {str(error).splitlines()[0]}"
         ) from error
 
 
@@ -82,11 +86,11 @@ def load_tokenizer(path: str, *, key: str = "model.path") -> PreTrainedTokenizer
     """Loads a tokenizer.
 
     Args:
-        path: a folder or hub name.
-        key: of the configuration, which says so.
+        path: a folder or a hub name.
+        key: the configuration key that sets ``path``, for the error message.
 
     Raises:
-        ModelError: there is none.
+        ModelError: the tokenizer cannot be loaded.
     """
     try:
         return AutoTokenizer.from_pretrained(path)
@@ -97,7 +101,7 @@ def load_tokenizer(path: str, *, key: str = "model.path") -> PreTrainedTokenizer
 
 
 def _learn_last(model: PreTrainedModel, layers: int) -> None:
-    """Freezes everything but the last layers: embeddings, norms and heads outside of them too."""
+    """Freezes everything except the last layers, including embeddings, outer norms and heads."""
     count = model.config.get_text_config().num_hidden_layers
     stack = next(m for m in model.modules() if isinstance(m, nn.ModuleList) and len(m) == count)
     model.requires_grad_(False)
@@ -106,13 +110,16 @@ def _learn_last(model: PreTrainedModel, layers: int) -> None:
 
 
 def use_threads(count: int) -> None:
-    """Sets how many CPU threads compute in this process; 0 leaves torch's choice."""
+    """Sets the number of CPU threads of this process; 0 leaves torch's choice."""
     if count:
         torch.set_num_threads(count)
 
 
 def device() -> torch.device:
-    """Returns where this process's models run: its accelerator, or the CPU where there is none, whatever torch was built for."""
+    """Returns the device of this process's models: its accelerator, or the CPU without one.
+
+    A build of torch for an accelerator names one even on a machine that has none.
+    """
     accelerator = (
         torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
     )

@@ -1,8 +1,8 @@
-"""A small policy from nothing: a tokenizer and a Qwen2-architecture model, language-modelled on random play.
+"""A small policy from scratch: a tokenizer and a Qwen2 model, trained on random play.
 
-Random play uses no expert and no reward: it shows what observations look like and which words
-actions are made of. The chat template is minimal and leaves the system message out: a model of this
-size cannot read rules, and every token costs.
+Random play uses no expert and no reward. It teaches the form of observations and the words of
+actions. The chat template is minimal and leaves out the system message: a model of this size cannot
+read rules, and each token costs time.
 """
 
 import json
@@ -48,18 +48,19 @@ def make(
     max_context: int,
     progress: Progress,
 ) -> None:
-    """Writes tokenizer and model in Hugging Face format.
+    """Trains a tokenizer and a model, and writes them in Hugging Face format.
 
     Args:
-        folder: where to.
-        envs: where random play happens, an equal share in each, and for each of its agents.
-        config: sizes.
+        folder: the folder of the model.
+        envs: environments of random play; each has an equal share of episodes, and so has each
+            agent of an environment with several.
+        config: sizes of the model and of its training.
         seed: fixes play, initial weights and batches.
-        max_context: positions the model must have.
-        progress: called with a label, what is done and how much there is.
+        max_context: number of positions of the model.
+        progress: called with a label, the number of units done and their total.
 
     Raises:
-        EnvFailure: an environment raised, hung or died.
+        EnvFailure: an environment raised an exception, hung or died.
     """
     plays = [play for env in envs for play in _seated(env)]
     share = replace(config, episodes=-(-config.episodes // len(plays)))
@@ -78,8 +79,8 @@ def make(
             num_key_value_heads=config.heads,
             max_position_embeddings=max_context,
             tie_word_embeddings=True,
-            initializer_range=config.hidden
-            ** -0.5,  # the usual 0.02 is for wide models: a narrow one then learns slowly
+            # The usual 0.02 fits wide models; a narrow model learns slowly with it.
+            initializer_range=config.hidden**-0.5,
             bos_token_id=None,
             eos_token_id=tokenizer.eos_token_id,
             pad_token_id=tokenizer.pad_token_id,
@@ -94,7 +95,10 @@ def make(
 
 
 def _seated(env: EnvConfig) -> list[EnvConfig]:
-    """Returns an environment once for each of its agents, the others played by the environment: a transcript is one agent's."""
+    """Returns an environment once per agent, with the other agents played by the environment.
+
+    A transcript shows the view of one agent only.
+    """
     agents = describe(
         env.id, action_format=env.action_format, timeout=env.timeout, **env.kwargs
     ).several
@@ -107,7 +111,7 @@ def random_play(
     """Returns episodes of uniformly random admissible actions as chat messages.
 
     Raises:
-        EnvFailure: an environment raised, hung or died.
+        EnvFailure: an environment raised an exception, hung or died.
     """
     done, label = count(1), f"random play, {env.name}"
     episodes = baselines.random_episodes(
@@ -128,10 +132,10 @@ def random_play(
 
 
 def train_tokenizer(texts: list[str], vocab: int) -> Qwen2Tokenizer:
-    """Trains a byte-level BPE tokenizer, which can encode any text, on the words of random play.
+    """Trains a byte-level BPE tokenizer on the texts of random play.
 
-    It is a ``Qwen2Tokenizer`` because ``AutoTokenizer`` loads whatever lies beside a Qwen2 model as
-    one.
+    Byte-level BPE can encode any text. The class is ``Qwen2Tokenizer``, since ``AutoTokenizer``
+    loads the tokenizer of a Qwen2 model as that class.
     """
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = Qwen2Tokenizer().backend_tokenizer.pre_tokenizer
@@ -170,7 +174,7 @@ def language_model(
     max_context: int,
     progress: Progress,
 ) -> None:
-    """Trains next-token prediction on whole episodes, observations and actions alike."""
+    """Trains next-token prediction on whole episodes, both observations and actions."""
     chat = Chat(tokenizer)
     rows = [
         tokenizer(chat.render(e), add_special_tokens=False)["input_ids"][:max_context]

@@ -1,1 +1,1 @@
-"""Reporting: metrics, tables, learning curves and readable episodes."""
+"""Reporting: metrics, tables, learning curves, and episodes as text."""

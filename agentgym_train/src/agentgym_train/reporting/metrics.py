@@ -1,7 +1,6 @@
-"""Metrics: sums over episodes, means over all processes, one JSON line a step.
+"""Metrics: sums over episodes, means over all processes, one JSON line per step.
 
-Everything but :data:`MEASURED` follows from the configuration: on CPU two runs of it give equal
-lines.
+On the CPU, two runs of the same configuration write equal lines, except for :data:`MEASURED`.
 """
 
 import json
@@ -19,19 +18,27 @@ from agentgym_train.errors import RunFolderError
 from agentgym_train.files import append, write_whole
 
 FILES = ("metrics.jsonl", "failures.jsonl")
-"""A line a step, and a line a failure of an environment."""
+"""One line per step, and one line per failure of an environment."""
 MEASURED = ("time", "memory", "late")
-"""Keys of a line that depend on the machine: seconds, the first process's peaks in GiB, and how many answers of environments came
-after ``rollout.batch_wait``. Where ``late`` is above 0, rounding may differ between two runs."""
-GIB = 2**30
+"""Keys of a line that depend on the machine.
 
+``time`` is in seconds. ``memory`` has the peaks of the main process, in GiB. ``late`` is the number
+of environment responses that came after ``rollout.batch_wait``; if it is above 0, rounding can
+differ between two runs.
+"""
+GIB = 2**30
 
 COUNTS = ("episodes", "tokens", "action_tokens", "late")
 PER_EPISODE = ("success", "score", "return", "turns", "truncated_horizon", "truncated_context")
 
 
 def memory() -> dict[str, float]:
-    """Returns the most memory, in GiB, that this process has had resident so far, and its tensors on the accelerator, if any."""
+    """Returns this process's peaks of memory so far, in GiB.
+
+    ``process`` is resident memory. ``accelerator`` is the memory of tensors on the accelerator, if
+    there is one.
+    """
+    # ru_maxrss is in bytes on macOS and in KiB elsewhere.
     unit = 1 if sys.platform == "darwin" else 1024
     peaks = {"process": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / GIB}
     if torch.accelerator.is_available():
@@ -46,20 +53,21 @@ def totals(
     *,
     raw_groups: Sequence[Group] | None = None,
 ) -> dict[str, float]:
-    """Returns what the means of :func:`means` are made of, summed over the groups of all processes.
+    """Returns the sums from which :func:`means` computes rates, over the groups of all processes.
 
     Counts cover all groups. Rates use on-policy groups if there are any.
 
     Args:
-        groups: of a step.
+        groups: this process's groups of a step.
         distributed: the processes.
         task_difficulty: the difficulty of each listed task, if the environment lists them. A step
             with an unlisted task has no mean difficulty.
         raw_groups: the groups with the rewards before scorers changed them, if there are scorers.
     """
-    fresh = [g for g in groups if not g.from_dataset]
-    told = fresh if distributed.sum(len(fresh))[0] else groups
-    episodes = [t for g in told for t in g.played]
+    on_policy = [g for g in groups if not g.from_dataset]
+    # The sum over processes decides, so all processes use the same kind of groups.
+    rated = on_policy if distributed.sum(len(on_policy))[0] else groups
+    episodes = [t for g in rated for t in g.played]
     turns = [turn for t in episodes for turn in t.turns]
     every = [turn for g in groups for t in g.played for turn in t.turns]
     graded = (
@@ -67,10 +75,10 @@ def totals(
         if task_difficulty is not None
         else []
     )
-    here = {
+    sums = {
         "difficulty": sum(graded),
         "graded": len(graded),
-        "told": len(episodes),
+        "rated": len(episodes),
         "success": sum(t.success for t in episodes),
         "score": sum(t.score for t in episodes),
         "return": sum(t.total_reward for t in episodes),
@@ -78,24 +86,24 @@ def totals(
         "invalid": sum(turn.invalid for turn in turns),
         "truncated_horizon": sum(t.status is Status.TRUNCATED_HORIZON for t in episodes),
         "truncated_context": sum(t.status is Status.TRUNCATED_CONTEXT for t in episodes),
-        "mixed_groups": sum(len({t.total_reward for t in g.played}) > 1 for g in told),
-        "groups": len(told),
-        "said": sum(len(turn.action_ids) for turn in turns),
+        "mixed_groups": sum(len({t.total_reward for t in g.played}) > 1 for g in rated),
+        "groups": len(rated),
+        "rated_tokens": sum(len(turn.action_ids) for turn in turns),
         "episodes": sum(len(g.played) for g in groups),
         "action_tokens": sum(len(turn.action_ids) for turn in every),
         "tokens": sum(len(turn.prompt_ids) + len(turn.action_ids) for turn in every),
         "late": sum(t.late for g in groups for t in g.played),
     }
     if raw_groups is not None:
-        numbers = {g.number for g in told}
-        here["env_return"] = sum(
+        numbers = {g.number for g in rated}
+        sums["env_return"] = sum(
             t.total_reward for g in raw_groups if g.number in numbers for t in g.played
         )
-    return dict(zip(here, distributed.sum(*here.values()), strict=True))
+    return dict(zip(sums, distributed.sum(*sums.values()), strict=True))
 
 
 def failed(failures: Sequence[Failure]) -> dict[str, float]:
-    """Returns the counts of failures; they are those of all processes already."""
+    """Returns the counts of failures; ``failures`` must be those of all processes."""
     return {
         "env_failures": float(len(failures)),
         "given_up": float(sum(f.given_up for f in failures)),
@@ -103,27 +111,27 @@ def failed(failures: Sequence[Failure]) -> dict[str, float]:
 
 
 def summed(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Adds up the totals of several environments."""
+    """Returns the sum of the totals of several environments."""
     return {name: sum(part[name] for part in parts) for name in parts[0]}
 
 
 def means(sums: Mapping[str, float]) -> dict[str, float]:
-    """Turns sums into rates; counts stay.
+    """Returns the metrics of a step: rates, and unchanged counts.
 
-    Rates are per episode, per turn for ``invalid`` and ``action_length``, per group for
-    ``mixed_groups``; for ``difficulty`` where it is known of each task. Where no episode could be
-    played there are none: only the environment failed.
+    Rates are per episode. ``invalid`` and ``action_length`` are per turn, and ``mixed_groups`` is
+    per group. ``difficulty`` is left out unless the difficulty of each task is known. There are no
+    rates if all episodes failed.
     """
     counts = {name: sums[name] for name in (*COUNTS, "env_failures", "given_up")}
-    if not sums["told"]:
+    if not sums["rated"]:
         return counts
-    rates = {name: sums[name] / sums["told"] for name in PER_EPISODE}
+    rates = {name: sums[name] / sums["rated"] for name in PER_EPISODE}
     if "env_return" in sums:
-        rates["env_return"] = sums["env_return"] / sums["told"]
-    if sums["graded"] == sums["told"]:
-        rates["difficulty"] = sums["difficulty"] / sums["told"]
+        rates["env_return"] = sums["env_return"] / sums["rated"]
+    if sums["graded"] == sums["rated"]:
+        rates["difficulty"] = sums["difficulty"] / sums["rated"]
     turns, groups = (max(sums[name], 1.0) for name in ("turns", "groups"))
-    rates |= {"invalid": sums["invalid"] / turns, "action_length": sums["said"] / turns}
+    rates |= {"invalid": sums["invalid"] / turns, "action_length": sums["rated_tokens"] / turns}
     return {**rates, "mixed_groups": sums["mixed_groups"] / groups, **counts}
 
 
@@ -132,8 +140,8 @@ class MetricsFile:
 
     Args:
         path: the file.
-        start: steps to keep; later lines, from before a crash, are dropped.
-        owner: this process writes; the others read what it has written.
+        start: the last step to keep; later lines come from before a crash and are removed.
+        owner: whether this process writes the file; other processes only read it.
     """
 
     def __init__(self, path: Path, *, start: int, owner: bool = True):
@@ -150,10 +158,10 @@ class MetricsFile:
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """Returns the complete lines of a metrics file; a last line that a crash cut off is left out.
+    """Returns the complete lines of a metrics file, without a last line that a crash cut off.
 
     Raises:
-        RunFolderError: a line is none of ours; names it.
+        RunFolderError: a line is not a row of metrics; names it.
     """
     complete, _, _ = path.read_bytes().rpartition(b"\n")
     return [_row(line, path, number) for number, line in enumerate(complete.splitlines(), 1)]
@@ -167,20 +175,20 @@ def _row(line: bytes, path: Path, number: int) -> dict[str, Any]:
     except (ValueError, TypeError, KeyError):
         pass
     raise RunFolderError(
-        f"line {number} of {path} is no row of metrics: {line[:40]!r}. Delete the line to go on"
-        " without it"
+        f"line {number} of {path} is not a row of metrics: {line[:40]!r}. Delete the line to"
+        " continue without it"
     )
 
 
 class Notes:
-    """``evaluation.json``: named rows of held-out results, kept whole on disk after every addition.
+    """``evaluation.json``: named rows of held-out results. Each addition replaces the file.
 
     Args:
         path: the file.
-        write: whether this process writes it.
+        write: whether this process writes the file.
 
     Raises:
-        RunFolderError: the file is there and is not what was written.
+        RunFolderError: the file exists but is damaged.
     """
 
     def __init__(self, path: Path, *, write: bool):
@@ -199,10 +207,10 @@ def _rows(path: Path) -> dict[str, dict[str, Any]]:
         rows = json.loads(path.read_bytes())
     except ValueError as error:
         raise RunFolderError(
-            f"{path} is cut off or garbled ({error}). Delete it to go on without its results"
+            f"{path} is not valid JSON ({error}). Delete it to continue without its results"
         ) from error
     if not isinstance(rows, dict) or not all(isinstance(row, dict) for row in rows.values()):
-        raise RunFolderError(f"{path} holds no results. Delete it to go on without them")
+        raise RunFolderError(f"{path} holds no results. Delete it to continue without them")
     return rows
 
 

@@ -1,4 +1,4 @@
-"""Reports for people: the live display, the learning curve, the final table, trajectories as text."""
+"""Reports: the live display, the learning curve, the final table, episodes as text."""
 
 import itertools
 import logging
@@ -25,11 +25,11 @@ ROWS = {
 
 
 class Display:
-    """A live progress line; on a console that cannot redraw, a plain line every so often.
+    """A live progress line. If the console cannot redraw, it prints a plain line per tenth.
 
     Args:
-        console: where to.
-        quiet: show nothing: what every process but the first does.
+        console: the console to write to.
+        quiet: show nothing; set in all processes except the main one.
     """
 
     def __init__(self, console: Console, *, quiet: bool = False):
@@ -54,7 +54,7 @@ class Display:
         self._progress.stop()
 
     def advance(self, label: str, done: int, total: int, facts: str = "") -> None:
-        """Shows that ``done`` of ``total`` are through."""
+        """Shows that ``done`` of ``total`` units are done."""
         if label not in self._tasks:
             self._tasks[label] = self._progress.add_task(label, total=total, facts=facts)
         self._progress.update(self._tasks[label], completed=done, total=total, facts=facts)
@@ -78,7 +78,10 @@ class Display:
 
 
 def table(evaluation: dict[str, dict[str, Any]]) -> Table:
-    """Returns held-out success before and after with its 95 % interval (Wilson's), and the baselines; also by environment."""
+    """Returns the table of held-out results: before and after training, and baselines.
+
+    Success has a 95 % interval (Wilson's). Several environments have rows below their mean.
+    """
     shown = Table(
         "agent",
         "episodes",
@@ -111,7 +114,15 @@ def _cells(row: dict[str, float]) -> list[str]:
 def learning_curve(
     path: Path, metrics: Sequence[dict[str, Any]], evaluation: dict[str, dict[str, Any]]
 ) -> None:
-    """Draws success over training, the horizon stages shaded, with random-play and oracle lines and held-out points."""
+    """Draws success over training steps, with held-out points.
+
+    Horizon stages are shaded. Horizontal lines show random play and the oracle.
+
+    Args:
+        path: the image file.
+        metrics: rows of ``metrics.jsonl``.
+        evaluation: rows of ``evaluation.json``, by name.
+    """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -131,9 +142,9 @@ def learning_curve(
         linewidth=2,
         label="training tasks, horizon of the stage (smoothed)",
     )
-    held = sorted((row["step"], row["success"]) for row in evaluation.values() if "step" in row)
+    held_out = sorted((row["step"], row["success"]) for row in evaluation.values() if "step" in row)
     axes.plot(
-        *zip(*held, strict=True), "o--", color="tab:green", label="held-out tasks, full horizon"
+        *zip(*held_out, strict=True), "o--", color="tab:green", label="held-out tasks, full horizon"
     )
     for key, colour in (("random", "tab:red"), ("oracle", "black")):
         if key in evaluation:
@@ -144,7 +155,7 @@ def learning_curve(
 
 
 def smooth(values: Sequence[float]) -> list[float]:
-    """Returns the exponential moving average with weight ``SMOOTHING`` on the past."""
+    """Returns the exponential moving average; ``SMOOTHING`` is the weight of the past."""
     return list(
         itertools.accumulate(values, lambda old, new: SMOOTHING * old + (1 - SMOOTHING) * new)
     )
@@ -175,7 +186,7 @@ def write_trajectories(path: Path, trajectories: Sequence[Trajectory]) -> None:
 
 
 def as_text(t: Trajectory) -> str:
-    """Returns an episode as Markdown, to be read."""
+    """Returns an episode as Markdown."""
     head = (
         f"{t.status.value}, {'success' if t.success else 'no success'}, score {t.score:.2f},"
         f" {len(t.turns)} turns"

@@ -18,7 +18,7 @@ from agentgym_train.reward.config import RewardConfig
 
 log = logging.getLogger(__name__)
 PREFERENCES = {"a": 1.0, "b": 0.0, "tie": 0.5}
-"""What a choice says of how probable it is that the first episode is the better one; "neither" says nothing of that."""
+"""Probability that the first episode is the better one, by choice; "neither" has none."""
 
 
 class Pair(NamedTuple):
@@ -33,7 +33,7 @@ class Pair(NamedTuple):
     def group(self, number: int) -> Group:
         """Returns the pair as two trajectories.
 
-        What is read is their last token, whose reward is their share of the choice.
+        The model reads their last token, whose reward is their share of the choice.
         """
         sides = ((self.a, self.preference), (self.b, 1.0 - self.preference))
         turns = [Turn("", ids[:-1], ids[-1:], [0.0], reward=share) for ids, share in sides]
@@ -85,7 +85,10 @@ def load(config: RewardConfig, tokenizer: PreTrainedTokenizerBase) -> Split:
 
 
 def _pair(row: Row, template: Callable[[str], Template], most: int) -> Pair | None:
-    """Returns a comparison as tokens, or None if an episode has no action, is of several agents, or does not fit."""
+    """Returns a comparison as tokens.
+
+    The result is None if an episode has no action, has several agents, or does not fit.
+    """
     if any(len({turn.get("seat") for turn in row[side]["turns"]}) != 1 for side in ("a", "b")):
         return None
     reader = template(row["instructions"])

@@ -1,4 +1,4 @@
-"""The configuration of a reward model's run: the file has a table ``[comparisons]`` and no environment."""
+"""Configuration of a reward model's run: a table ``[comparisons]`` and no environment."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -39,5 +39,8 @@ def load(path: str | Path, overrides: Iterable[str] = ()) -> Config | RewardConf
 
 
 def of(raw: Mapping[str, Any]) -> Config | RewardConfig:
-    """Makes a configuration of either kind from the tables of a file; see :func:`agentgym_train.config.of`."""
+    """Makes a configuration of either kind from the tables of a file.
+
+    See :func:`agentgym_train.config.of`.
+    """
     return build(RewardConfig, raw) if "comparisons" in raw else config.of(raw)

@@ -27,7 +27,10 @@ from agentgym_train.reward.comparisons import Pair, Split
 from agentgym_train.reward.config import RewardConfig
 
 Judged = tuple[Tensor, Tensor]
-"""Margins and preferences, each of shape (P,): see :func:`agentgym_train.reward.calibration.summary`."""
+"""Margins and preferences, each of shape (P,).
+
+See :func:`agentgym_train.reward.calibration.summary`.
+"""
 
 
 class RewardTrainer:
@@ -101,14 +104,16 @@ class RewardTrainer:
                 self.save(step + 1)
 
     def update(self, step: int, pairs: Sequence[Pair]) -> dict[str, float]:
-        """Takes an optimizer step; all processes call it with the same pairs, of which each judges its share.
+        """Takes an optimizer step.
+
+        All processes call it with the same pairs; each judges its share.
 
         Raises:
             TrainingError: a loss or gradient is not finite.
         """
         batch, judged = self._mine(pairs), []
         for margin_P, preference_P in self._judged(batch):
-            # DeepSpeed averages gradients over processes; what is wanted is their sum.
+            # DeepSpeed averages gradients over processes; the loss needs their sum.
             self.engine.backward(
                 bradley_terry(margin_P, preference_P).sum() * self.distributed.size / len(pairs)
             )
@@ -124,7 +129,10 @@ class RewardTrainer:
 
     @torch.no_grad()
     def judge(self, pairs: Sequence[Pair]) -> dict[str, float]:
-        """Returns how well comparisons are told, nothing learned from them; all processes call it with the same."""
+        """Returns the metrics of comparisons without learning from them.
+
+        All processes call it with the same comparisons.
+        """
         return self._summary(list(self._judged(self._mine(pairs))))
 
     def save(self, step: int) -> None:
@@ -142,7 +150,10 @@ class RewardTrainer:
         )
 
     def _judged(self, batch: Batch) -> Iterator[Judged]:
-        """Judges micro-batch by micro-batch, as many on every process; one that is idle has a row, which is no pair."""
+        """Judges pairs by micro-batches, the same number on every process.
+
+        An idle process gets a padding row, which is not a pair.
+        """
         for micro in in_step(
             batch, self.distributed, self.config.engine.micro_batch_tokens, whole_groups=True
         ):

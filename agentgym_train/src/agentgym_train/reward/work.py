@@ -1,4 +1,4 @@
-"""A reward model's run, one process's share: learning between two looks at held-out comparisons, and what is left behind.
+"""One process of a reward model's run: evaluation, training, evaluation, results.
 
 RUN/config.toml, metrics.jsonl, checkpoints/   as of a policy's run (see ``run``)
 RUN/evaluation.json                            what it says of held-out tasks: before, during and
@@ -13,8 +13,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from agentgym_train import config as configuration
-from agentgym_train import plugins
+from agentgym_train.assembly import make_trackers
 from agentgym_train.engine import checkpoint
 from agentgym_train.models.loading import load_tokenizer
 from agentgym_train.reporting import metrics, report
@@ -40,11 +39,7 @@ def work(config: RewardConfig, folder: Path, console: Console) -> None:
     trainer = RewardTrainer(config, folder, tokenizer=tokenizer, pairs=pairs)
     first, steps = trainer.distributed.is_main, config.run.steps
     notes = metrics.Notes(folder / "evaluation.json", write=first)
-    tables = config.tracker if first else []
-    trackers = [
-        plugins.make_object(plugins.TRACKER, table, configuration.tree(config), folder)
-        for table in tables
-    ]
+    trackers = make_trackers(config, folder, trainer.distributed)
 
     def look(key: str, step: int) -> None:
         notes.add(key, trainer.judge(pairs.held_out) | {"step": step})

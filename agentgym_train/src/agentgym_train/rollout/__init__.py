@@ -1,1 +1,1 @@
-"""Rollouts: the policy acts in environments, token in, token out."""
+"""Rollouts: the policy acts in environments, with token ids in and out."""

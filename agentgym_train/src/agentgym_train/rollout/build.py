@@ -1,4 +1,4 @@
-"""Pools and collectors from a configuration: the same for training and for evaluation."""
+"""Builds pools and collectors from a configuration, for training and evaluation alike."""
 
 from typing import Any
 
@@ -10,7 +10,10 @@ from agentgym_train.rollout.collector import Collector
 
 
 def make_pool(config: Config, episodes: int, kwargs: dict[str, Any]) -> EnvPool:
-    """Returns a pool of one environment an episode, without step limits of their own: the collector sets the horizon."""
+    """Returns a pool of one environment per episode.
+
+    The environments have no step limits: the collector sets the horizon.
+    """
     env = config.env
     limits: dict[str, Any] = {
         "workers": env.workers or None,
@@ -21,7 +24,7 @@ def make_pool(config: Config, episodes: int, kwargs: dict[str, Any]) -> EnvPool:
 
 
 def sampling(config: Config, chat: Chat) -> Sampling:
-    """Returns how to sample."""
+    """Returns the sampling options."""
     return Sampling(
         temperature=config.rollout.temperature,
         max_new_tokens=config.rollout.max_new_tokens,
@@ -30,9 +33,9 @@ def sampling(config: Config, chat: Chat) -> Sampling:
 
 
 def make_collector(
-    config: Config, pool: EnvPool, generator: Generator, chat: Chat, **seats: Any
+    config: Config, pool: EnvPool, generator: Generator, chat: Chat, **players: Any
 ) -> Collector:
-    """Returns a collector over a pool; ``seats`` are its ``agents`` and ``opponents``."""
+    """Returns a collector over a pool; ``players`` are its ``agents`` and ``opponents``."""
     return Collector(
         pool,
         generator,
@@ -40,5 +43,5 @@ def make_collector(
         max_context=config.model.max_context,
         retries=config.env.retries,
         batch_wait=config.rollout.batch_wait,
-        **seats,
+        **players,
     )

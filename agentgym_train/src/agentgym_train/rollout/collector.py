@@ -1,8 +1,10 @@
-"""The collector: groups of episodes from an environment pool and generators, with failures retried on fresh environments.
+"""The collector: plays groups of episodes with an environment pool and generators.
 
-An environment with several agents asks them one after the other (``info["seat"]``) and says what a
-step has brought to each (``info["rewards"]`` and its like: see
-:class:`agentgym_envs.multi.env.SeatsEnv`). Each agent has a trajectory of its own.
+A failed episode is retried on a fresh environment.
+
+An environment with several agents asks one agent at a time (``info["seat"]``). It returns the
+results of a step for each agent (``info["rewards"]`` and others; see
+:class:`agentgym_envs.multi.env.SeatsEnv`). Each agent has a separate trajectory.
 """
 
 import logging
@@ -21,33 +23,34 @@ from agentgym_train.models.chat import Chat
 from agentgym_train.protocols import Generator, Sample, Sampling, Session
 
 log = logging.getLogger(__name__)
-ALONE = ("",)  # the agents of an environment with one
+SINGLE_AGENT = ("",)  # the names of the agents of an environment with one agent
 
 
 class Start(NamedTuple):
-    """Which episode to play: the seed picks the task unless it is named.
+    """The start of an episode: the seed picks the task unless ``task_id`` names it.
 
-    Equal starts form a group.
+    Episodes with equal starts form a group.
     """
 
     group: int
-    """The group's number among those of all processes."""
+    """The group's number among the groups of all processes."""
     seed: int
     task_id: str | None = None
 
     def reset(self, pool: EnvPool, row: int) -> None:
-        """Asks a pool slot for it."""
+        """Resets a pool slot to this start."""
         pool.reset(row, seed=self.seed, options={"task_id": self.task_id} if self.task_id else None)
 
 
 @dataclass
-class _Seat:
-    """An agent of an episode."""
+class _AgentState:
+    """One agent of an episode."""
 
     row: int
-    """In its session."""
+    """The agent's row in its generator's session."""
     trajectory: Trajectory
     tokens: int = 0
+    """Tokens of the trajectory so far."""
 
 
 @dataclass
@@ -56,25 +59,25 @@ class _Episode:
 
     slot: int
     start: Start
-    seats: dict[str, _Seat]
-    """By agent."""
+    agents: dict[str, _AgentState]
+    """By name."""
     failures: int = 0
     done: bool = False
     late: bool = False
-    """A batch went on without it: its environment has not answered within ``batch_wait``."""
+    """The environment has not responded within ``batch_wait``, so a batch continued without it."""
 
 
 @dataclass
 class _GeneratorSlot:
-    """Episodes in progress, as a generator has them."""
+    """A generator's session, and the agents that it samples for."""
 
     session: Session
-    waiting: dict[int, tuple[_Episode, _Seat]] = field(default_factory=dict)
-    """By row: whose action is being sampled."""
+    waiting: dict[int, tuple[_Episode, _AgentState]] = field(default_factory=dict)
+    """By row: the agents whose next action is requested."""
 
 
-class _Told(NamedTuple):
-    """What a step has brought to an agent."""
+class _StepResult(NamedTuple):
+    """The results of a step for one agent."""
 
     reward: float
     invalid: bool
@@ -85,20 +88,20 @@ class _Told(NamedTuple):
 class Collector:
     """Plays episodes.
 
-    While a generator is at work what environments have answered is submitted without waiting for
-    more, so that neither waits for the other; with one that samples all rows at once, environments
-    and generator take turns.
+    While a generator samples, observations that have arrived are submitted at once. Environments
+    and generator then work at the same time. With a generator that samples all rows in one call,
+    environments and generator take turns.
 
     Args:
-        pool: one environment an episode at least, without a step limit of its own.
+        pool: at least one environment per episode, without step limits.
         generator: the policy.
-        chat: between text and tokens.
-        max_context: tokens an agent may have in an episode, its next action included.
-        retries: fresh environments an episode gets after failures of its own environment.
-        batch_wait: seconds that ready episodes wait for slower ones while the generators have
-            nothing to do.
-        agents: of the environment; empty where it has one.
-        opponents: who plays the agents that the policy does not.
+        chat: converts between text and tokens.
+        max_context: maximum tokens of an agent in an episode, its next action included.
+        retries: fresh environments per episode after failures of its environment.
+        batch_wait: maximum time, in seconds, that ready episodes wait for slower ones while the
+            generators are idle.
+        agents: names of the environment's agents; empty if it has one agent.
+        opponents: generators of the agents that the policy does not play, by agent.
     """
 
     def __init__(
@@ -115,30 +118,40 @@ class Collector:
     ):
         self.pool, self.chat = pool, chat
         self.max_context, self.retries, self.batch_wait = max_context, retries, batch_wait
-        self.generators = {agent: opponents.get(agent, generator) for agent in agents or ALONE}
+        self.generators = {
+            agent: opponents.get(agent, generator) for agent in agents or SINGLE_AGENT
+        }
         self.failures: list[Failure] = []
-        """Of the last collection, retried ones included; what a failing neighbour took along is not among them."""
+        """Failures of the latest collection, retried ones included.
+
+        An episode that ended only because another environment in its worker process failed is not
+        counted.
+        """
 
     def collect(
         self, starts: Sequence[Start], *, max_turns: int, sampling: Sampling, noise: str
     ) -> list[Group]:
-        """Plays one episode a start.
+        """Plays one episode per start.
 
         Args:
             starts: at most as many as the pool has environments.
             max_turns: the horizon, in turns of an agent.
-            sampling: how to sample.
-            noise: with an episode's group, its place in it and the agent, fixes the noise of its
-                samples.
+            sampling: sampling options.
+            noise: fixes the sampling noise, together with an episode's group, its index in the
+                group, and the agent.
 
         Returns:
-            One group for each distinct start and agent, in order; episodes that failed through all
-            retries are missing.
+            One group for each distinct start and agent, in order. Episodes that failed in every try
+            are missing.
         """
         self.failures, self._max_turns, self._room = [], max_turns, sampling.max_new_tokens
-        self._slots, rows = self._speak(starts, sampling, noise)
+        self._slots, rows = self._start_sessions(starts, sampling, noise)
         episodes = [
-            _Episode(n, start, {a: _Seat(rows[a][n], _blank(start, a)) for a in self.generators})
+            _Episode(
+                n,
+                start,
+                {a: _AgentState(rows[a][n], _new_trajectory(start, a)) for a in self.generators},
+            )
             for n, start in enumerate(starts)
         ]
         for episode in episodes:
@@ -154,21 +167,25 @@ class Collector:
             (start, agent): Group(start.group, []) for start in starts for agent in self.generators
         }
         for episode in episodes:
-            for agent, seat in episode.seats.items():
-                if not seat.trajectory.status.is_error:
-                    groups[episode.start, agent].trajectories.append(seat.trajectory)
+            for agent, state in episode.agents.items():
+                if not state.trajectory.status.is_error:
+                    groups[episode.start, agent].trajectories.append(state.trajectory)
         return list(groups.values())
 
-    def _speak(
+    def _start_sessions(
         self, starts: Sequence[Start], sampling: Sampling, noise: str
     ) -> tuple[dict[str, _GeneratorSlot], dict[str, list[int]]]:
-        """Begins a session with each generator; returns that of each agent, and the agent's row in each episode."""
-        speakers: dict[int, list[str]] = {}
+        """Starts a session with each generator.
+
+        Returns:
+            By agent: the slot of its generator, and the agent's row for each episode.
+        """
+        agents_of: dict[int, list[str]] = {}
         for agent, generator in self.generators.items():
-            speakers.setdefault(id(generator), []).append(agent)
+            agents_of.setdefault(id(generator), []).append(agent)
         slots: dict[str, _GeneratorSlot] = {}
         rows: dict[str, list[int]] = {}
-        for agents in speakers.values():
+        for agents in agents_of.values():
             seeds = [
                 seed
                 for agent in agents
@@ -176,17 +193,19 @@ class Collector:
             ]
             slot = _GeneratorSlot(self.generators[agents[0]].session(seeds, sampling))
             for place, agent in enumerate(agents):
-                slots[agent], rows[agent] = (
-                    slot,
-                    [place * len(starts) + n for n in range(len(starts))],
-                )
+                slots[agent] = slot
+                rows[agent] = [place * len(starts) + n for n in range(len(starts))]
         return slots, rows
 
     def _receive(self, episodes: Sequence[_Episode], *, wait: bool) -> list[Result]:
-        """Returns the answers that are there; or waits for one, and for those that come in the ``batch_wait`` after it.
+        """Returns the responses of environments, in the order of their episodes.
 
-        Answers are in the order of their episodes. The order in which they arrive is the machine's,
-        and must not reach a generator.
+        The order of arrival depends on the machine, so a generator must not see it.
+
+        Args:
+            episodes: the episodes of the collection.
+            wait: wait for one response, then for those of the ``batch_wait`` after it; if false,
+                return only those that have arrived.
         """
         if not wait:
             return _ordered(self.pool.recv(timeout=0))
@@ -198,17 +217,17 @@ class Collector:
         return _ordered(results)
 
     def _advance(self, episode: _Episode, result: Result) -> None:
-        """Takes an answer in, and asks whoever acts next for an action, if one is due."""
+        """Processes a response, and requests the next agent's action unless the episode is over."""
         episode.late = False
         if result.error is not None:
             self._retry(episode, result.error)
             return
         info = result.info or {}
-        agent = "" if "" in episode.seats else str(info["seat"])
+        agent = "" if "" in episode.agents else str(info["seat"])
         self._credit(
-            episode, result, begun=any(seat.trajectory.turns for seat in episode.seats.values())
+            episode, result, begun=any(state.trajectory.turns for state in episode.agents.values())
         )
-        seat, turns = episode.seats[agent], episode.seats[agent].trajectory.turns
+        state, turns = episode.agents[agent], episode.agents[agent].trajectory.turns
         if result.terminated:
             self._end(episode, Status.COMPLETED)
         elif result.truncated or len(turns) >= self._max_turns:
@@ -220,53 +239,52 @@ class Collector:
                 if turns
                 else self.chat.opening(observation)
             )
-            if seat.tokens + len(ids) + self._room > self.max_context:
+            if state.tokens + len(ids) + self._room > self.max_context:
                 self._end(episode, Status.TRUNCATED_CONTEXT)
                 return
             turns.append(Turn(observation, ids))
-            seat.tokens += len(ids)
-            self._slots[agent].session.submit(seat.row, ids)
-            self._slots[agent].waiting[seat.row] = episode, seat
+            state.tokens += len(ids)
+            self._slots[agent].session.submit(state.row, ids)
+            self._slots[agent].waiting[state.row] = episode, state
 
     def _credit(self, episode: _Episode, result: Result, *, begun: bool) -> None:
-        """Gives each agent's latest turn what the step has brought to it."""
+        """Adds the results of a step to each agent's latest turn."""
         info = result.info or {}
-        for agent, seat in episode.seats.items():
-            trajectory = seat.trajectory
+        for agent, state in episode.agents.items():
+            trajectory = state.trajectory
             trajectory.task_id = str(info.get("task_id", ""))
             if not begun:
                 continue
-            told = _told(result, agent, trajectory.total_reward)
+            step = _step_result(result, agent, trajectory.total_reward)
             if trajectory.turns:
-                trajectory.turns[-1].reward += told.reward
-                trajectory.turns[-1].invalid |= told.invalid
-            trajectory.score, trajectory.success = told.score, told.success
+                trajectory.turns[-1].reward += step.reward
+                trajectory.turns[-1].invalid |= step.invalid
+            trajectory.score, trajectory.success = step.score, step.success
 
-    def _act(self, episode: _Episode, seat: _Seat, sample: Sample) -> None:
-        turn = seat.trajectory.turns[-1]
+    def _act(self, episode: _Episode, state: _AgentState, sample: Sample) -> None:
+        turn = state.trajectory.turns[-1]
         turn.action_ids, turn.logps, turn.version = sample.ids, sample.logps, sample.version
         turn.action = self.chat.text(sample.ids)
-        seat.tokens += len(sample.ids)
+        state.tokens += len(sample.ids)
         self.pool.send(episode.slot, turn.action)
 
     def _end(self, episode: _Episode, status: Status) -> None:
         episode.done = True
-        for agent, seat in episode.seats.items():
-            seat.trajectory.status = status
-            self._slots[agent].session.finish(seat.row)
+        for agent, state in episode.agents.items():
+            state.trajectory.status = status
+            self._slots[agent].session.finish(state.row)
 
     def _retry(self, episode: _Episode, error: EnvFailure) -> None:
-        """Starts the episode again from its seed, or gives it up.
+        """Starts the episode again from its seed, or gives it up after too many failures.
 
-        What a neighbour did is not held against it.
+        A failure of another episode in the same worker process does not count.
         """
-        seed, task_id = episode.start.seed, next(iter(episode.seats.values())).trajectory.task_id
-        played = sum(len(seat.trajectory.turns) for seat in episode.seats.values())
-        for agent, seat in episode.seats.items():
-            seat.trajectory, seat.tokens = (
-                _blank(episode.start, agent, task_id, late=seat.trajectory.late),
-                0,
-            )
+        seed, task_id = episode.start.seed, next(iter(episode.agents.values())).trajectory.task_id
+        played = sum(len(state.trajectory.turns) for state in episode.agents.values())
+        for agent, state in episode.agents.items():
+            late = state.trajectory.late
+            state.trajectory = _new_trajectory(episode.start, agent, task_id, late=late)
+            state.tokens = 0
         if not isinstance(error, NeighbourFailed):
             episode.failures += 1
             given_up = episode.failures > self.retries
@@ -284,8 +302,8 @@ class Collector:
                 )
                 return
         log.info("episode of seed %d starts again: %s", seed, error)
-        for agent, seat in episode.seats.items():
-            self._slots[agent].session.restart(seat.row)
+        for agent, state in episode.agents.items():
+            self._slots[agent].session.restart(state.row)
         episode.start.reset(self.pool, episode.slot)
 
 
@@ -294,29 +312,35 @@ def _ordered(results: list[Result]) -> list[Result]:
 
 
 def _note_late(episodes: Sequence[_Episode], results: Sequence[Result]) -> None:
-    """Counts each answer, once, that the next batch does not wait for any longer."""
+    """Counts each response, once, that did not come in time for the next batch."""
     answered = {result.index for result in results}
     for episode in episodes:
         if not (episode.done or episode.late or episode.slot in answered):
             episode.late = True
-            next(iter(episode.seats.values())).trajectory.late += 1
+            next(iter(episode.agents.values())).trajectory.late += 1
 
 
-def _blank(start: Start, agent: str, task_id: str = "", *, late: int = 0) -> Trajectory:
+def _new_trajectory(start: Start, agent: str, task_id: str = "", *, late: int = 0) -> Trajectory:
     return Trajectory(task_id or start.task_id or "", start.seed, agent=agent, late=late)
 
 
-def _told(result: Result, agent: str, total: float) -> _Told:
-    """Returns what a step has brought to an agent, who had earned ``total`` before.
+def _step_result(result: Result, agent: str, total: float) -> _StepResult:
+    """Returns the results of a step for an agent.
 
-    Several agents are told apart by :class:`agentgym_envs.multi.env.SeatsEnv`.
+    Args:
+        result: the response of the environment. With several agents its ``info`` has the results by
+            agent; see :class:`agentgym_envs.multi.env.SeatsEnv`.
+        agent: empty in an environment with one agent.
+        total: the agent's rewards before the step.
     """
     info = result.info or {}
     if agent:
-        return _Told(*(info[key][agent] for key in ("rewards", "invalids", "scores", "successes")))
+        return _StepResult(
+            *(info[key][agent] for key in ("rewards", "invalids", "scores", "successes"))
+        )
     total += result.reward
     success = bool(info.get("success", result.terminated and total > 0))
-    return _Told(
+    return _StepResult(
         float(result.reward),
         bool(info.get("invalid", False)),
         float(info.get("score", total)),
@@ -325,7 +349,11 @@ def _told(result: Result, agent: str, total: float) -> _Told:
 
 
 def noise_seeds(starts: Sequence[Start], noise: str) -> list[int]:
-    """Returns one seed an episode: a function of ``noise``, its group, and how many episodes of the group come before it."""
+    """Returns the noise seed of each episode.
+
+    A seed is a function of ``noise``, the episode's start and its index in the group only. It does
+    not depend on the process, or on the other groups.
+    """
     seen: Counter[Start] = Counter()
     seeds = []
     for start in starts:

@@ -1,4 +1,7 @@
-"""The environments of a run: each has its rules, action format, group size, curriculum and episodes of its own."""
+"""The environments of a run.
+
+Each has separate rules, action format, group size, curriculum and episodes.
+"""
 
 from collections.abc import Sequence
 
@@ -19,8 +22,8 @@ class TrainingEnv:
     """One environment of a run.
 
     Args:
-        config: the run, as if this environment were the only one.
-        training: the environment that is trained in.
+        config: the configuration of the run, as if this environment were the only one.
+        training: the description of the training environment.
         tokenizer: the policy's.
         groups: numbers of its groups in a step, over all processes.
     """
@@ -32,12 +35,8 @@ class TrainingEnv:
         tokenizer: PreTrainedTokenizerBase,
         groups: Sequence[int],
     ):
-        self.name, self.config, self.training, self.groups = (
-            config.env.name,
-            config,
-            training,
-            groups,
-        )
+        self.name, self.config = config.env.name, config
+        self.training, self.groups = training, groups
         self.task_difficulty = tasks.task_difficulty(training)
         self.chat = Chat(tokenizer, training.instructions)
         self.curriculum = plugins.make_object(plugins.CURRICULUM, config.curriculum)
@@ -45,11 +44,11 @@ class TrainingEnv:
         self._scorers: list[Scorer] = []
 
     def horizon(self, step: int) -> int:
-        """Returns the turns that an episode may take at a step (counted from 0)."""
+        """Returns the maximum number of turns of an episode at a step (counted from 0)."""
         return answers.turns(self.curriculum, step)
 
     def open(self, distributed: Distributed, generator: Generator) -> Source:
-        """Builds what gives its episodes, which is returned and to be closed, and what scores them."""
+        """Builds the scorers and the source; returns the source, which the caller closes."""
         context = RunContext(
             self.config,
             distributed,
@@ -66,7 +65,7 @@ class TrainingEnv:
         return self.source
 
     def score(self, groups: list[Group]) -> list[Group]:
-        """Returns a step's groups with the rewards that the scorers give them, one after the other."""
+        """Returns a step's groups after all scorers, in order, have changed their rewards."""
         for scorer in self._scorers:
             groups = scorer.score(groups)
         return groups
@@ -75,7 +74,7 @@ class TrainingEnv:
 def make_training_envs(
     config: Config, trainings: Sequence[Description], tokenizer: PreTrainedTokenizerBase
 ) -> list[TrainingEnv]:
-    """Returns the environments of a run."""
+    """Returns the training environments of a run, in the order of the configuration."""
     numbers = tasks.interleaved([env.groups for env in config.envs])
     return [
         TrainingEnv(one, training, tokenizer, n)

@@ -1,4 +1,8 @@
-"""Which tasks a step plays: a function of the run's seed, the step and the group alone, whichever process plays the group."""
+"""The tasks of a step.
+
+They are a function of the run's seed, the step and the group only. The process that plays the group
+does not matter.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,52 +12,57 @@ from agentgym_train.errors import ConfigError
 from agentgym_train.rollout.collector import Start
 
 Difficulties = Mapping[str, int]
-"""Task ids of the training environment, in its order, and how difficult each is."""
+"""The difficulty of each task id of the training environment, in its order."""
 
 
 def task_difficulty(training: Description) -> Difficulties | None:
-    """Returns the tasks of an environment, or None where it lists none or does not say how difficult they are."""
+    """Returns the difficulty of each task, or None if the environment does not list them."""
     if training.task_ids is None or training.difficulties is None:
         return None
     return dict(zip(training.task_ids, training.difficulties, strict=True))
 
 
 def within(known: Difficulties | None, bounds: tuple[int, int], step: int) -> list[str]:
-    """Returns the tasks of a range of difficulties, in their order.
+    """Returns the tasks in a range of difficulties, in the environment's order.
 
     Args:
         known: the training tasks.
-        bounds: the least and the greatest difficulty.
-        step: for the message, counted from 0.
+        bounds: the lowest and the highest difficulty.
+        step: counted from 0; for the error message.
 
     Raises:
-        ConfigError: there are none.
+        ConfigError: no task is in the range.
     """
     least, greatest = bounds
     wanted = f"the curriculum asks for tasks of difficulty {least} to {greatest} at step {step + 1}"
     if known is None:
         raise ConfigError(
-            f"{wanted}, and the environment lists no tasks with difficulties: use a curriculum of"
-            " horizons alone"
+            f"{wanted}, and the environment lists no tasks with difficulties: use a curriculum that"
+            " sets horizons only"
         )
     ids = [task_id for task_id, difficulty in known.items() if least <= difficulty <= greatest]
     if not ids:
-        there = sorted(set(known.values()))
+        existing = sorted(set(known.values()))
         raise ConfigError(
-            f"{wanted}, and no training task lies there: their difficulties go from {there[0]} to"
-            f" {there[-1]}"
+            f"{wanted}, and no training task lies there: their difficulties go from {existing[0]}"
+            f" to {existing[-1]}"
         )
     return ids
 
 
 def interleaved(counts: Sequence[int]) -> list[tuple[int, ...]]:
-    """Divides the numbers of a step's groups among parts, so that any stretch of them, a mini-batch, has of each in proportion.
+    """Divides the group numbers of a step among parts, evenly interleaved.
+
+    Any range of numbers, such as a mini-batch, has groups of each part in proportion.
 
     Args:
-        counts: groups of each part.
+        counts: number of groups of each part.
 
     Returns:
-        The numbers of each part, rising.
+        The group numbers of each part, ascending.
+
+    >>> interleaved([2, 4])
+    [(1, 4), (0, 2, 3, 5)]
     """
     places = sorted(
         ((place + 0.5) / count, part) for part, count in enumerate(counts) for place in range(count)
@@ -65,13 +74,13 @@ def interleaved(counts: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 def start(seed: int, step: int, group: int, task_ids: Sequence[str] | None = None) -> Start:
-    """Returns what a group plays.
+    """Returns the start of a group's episodes.
 
     Args:
         seed: the run's.
         step: counted from 0.
-        group: its number among those of all processes.
-        task_ids: to draw one from; None leaves the choice to the environment.
+        group: its number among the groups of all processes.
+        task_ids: tasks to draw from; None: the environment chooses by its seed.
     """
     drawn = (
         None

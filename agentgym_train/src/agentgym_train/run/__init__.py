@@ -1,4 +1,4 @@
-"""A run from configuration to report: everything is checked first, then the folder is made, then work starts.
+"""A run from configuration to report: checks, then the run folder, then the work.
 
 RUN/config.toml        the resolved configuration RUN/init/              the small model, if
 model.path is "scratch" RUN/metrics.jsonl      one line a step RUN/failures.jsonl     one line a

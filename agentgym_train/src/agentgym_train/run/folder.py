@@ -70,7 +70,7 @@ def recognise(folder: Path, config: Settings) -> None:
 
 
 def check_progress(config: Settings, folder: Path) -> None:
-    """Refuses to go on from results that cannot be read, or to stop before where the run already is.
+    """Rejects unreadable results, and a number of steps that the run has already passed.
 
     Raises:
         RunFolderError: names the file and says what to do.

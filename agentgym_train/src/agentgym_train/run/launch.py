@@ -40,7 +40,7 @@ def launch_command(folder: Path, processes: int, hostfile: Path | None) -> list[
 
 
 def check_launcher(variables: Mapping[str, str]) -> None:
-    """Refuses a start by another launcher: each of its processes would start a run, or wait for the others.
+    """Rejects a start by another launcher, since each of its processes would start a run.
 
     Args:
         variables: of the environment.

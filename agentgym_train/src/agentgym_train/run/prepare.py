@@ -3,11 +3,10 @@
 import shutil
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from transformers.utils import logging as transformers_logging
 
-from agentgym_envs import pool, registry
+from agentgym_envs import registry
 from agentgym_envs.errors import AgentGymError
 from agentgym_envs.pool import Description
 from agentgym_train import plugins
@@ -22,6 +21,7 @@ from agentgym_train.reporting import report
 from agentgym_train.reward import comparisons
 from agentgym_train.reward.config import RewardConfig
 from agentgym_train.rollout import tasks
+from agentgym_train.rollout.descriptions import describe
 from agentgym_train.run import rehearsal
 from agentgym_train.run.folder import check_progress, claim_folder, recognise
 
@@ -37,7 +37,7 @@ POOL_KEYWORDS = {
 
 
 def prepare(config: Config | RewardConfig, display: report.Display, *, processes: int = 1) -> Lock:
-    """Checks everything, makes or recognises the run folder, and makes the small model where one is asked for.
+    """Checks a configuration, prepares the run folder, and makes the small model if requested.
 
     Args:
         config: the run.
@@ -48,7 +48,7 @@ def prepare(config: Config | RewardConfig, display: report.Display, *, processes
         The run folder's lock, to be kept until the run has ended.
 
     Raises:
-        AgentGymError: what is wrong, before any work.
+        AgentGymError: the configuration is invalid; no work has begun.
     """
     transformers_logging.disable_progress_bar()
     if isinstance(config, RewardConfig):
@@ -94,7 +94,10 @@ def make_init(config: Config, folder: Path, display: report.Display) -> None:
 
 
 def check(config: Config, *, processes: int = 1) -> None:
-    """Refuses what cannot work: names, options, horizons, difficulties, task filters, extras, model and chat template."""
+    """Rejects an invalid configuration before any work.
+
+    It checks names, options, horizons, difficulties, task filters, extras, model and chat template.
+    """
     plugins.resolved(config)
     if config.groups < processes:
         raise ConfigError(
@@ -117,7 +120,10 @@ def check(config: Config, *, processes: int = 1) -> None:
 
 
 def check_reward(config: RewardConfig, *, processes: int) -> None:
-    """Refuses what cannot work for a reward model: trackers, model, chat template, files of comparisons."""
+    """Rejects an invalid configuration of a reward model.
+
+    It checks trackers, model, chat template and files of comparisons.
+    """
     plugins.resolved(config)
     if config.model.path == SCRATCH:
         raise ModelError(
@@ -148,7 +154,7 @@ def check_engine(config: Settings) -> None:
 
 
 def check_one(config: Config, *, several: bool) -> tuple[Description, Description]:
-    """Does :func:`check_env`; where there are several environments its errors say of which they speak."""
+    """Does :func:`check_env`; with several environments its errors name the environment."""
     try:
         return check_env(config)
     except AgentGymError as error:
@@ -158,7 +164,10 @@ def check_one(config: Config, *, several: bool) -> tuple[Description, Descriptio
 
 
 def check_env(config: Config) -> tuple[Description, Description]:
-    """Refuses what cannot work in one environment; returns what it is, for training and as held out."""
+    """Rejects invalid settings of one environment.
+
+    Returns the environment's descriptions, for training and for held-out evaluation.
+    """
     rehearsal.rehearse(config.curriculum, config.run.steps)
     if config.model.path == SCRATCH and not registry.takes(config.env.id, "admissible"):
         raise ModelError(
@@ -178,7 +187,7 @@ def check_env(config: Config) -> tuple[Description, Description]:
 
 
 def check_group_size(config: Config) -> None:
-    """Refuses an algorithm of groups of one size with a source that has groups of another, where both say theirs."""
+    """Rejects an algorithm and a source whose stated group sizes differ."""
     wanted = plugins.make_algorithm(config.algorithm).group_size
     sizes = set(plugins.make(plugins.SOURCE, config.source).group_sizes(config) or ())
     if wanted is not None and sizes - {wanted}:
@@ -200,31 +209,8 @@ def check_keywords(config: Config) -> None:
             )
 
 
-def describe(config: Config) -> tuple[Description, Description]:
-    """Constructs an environment, for training and as held out, in a worker, which checks its keywords; returns what they are.
-
-    Raises:
-        AgentGymError: a keyword that the environment does not take, no such environment, or one
-            that fails.
-    """
-    env, training, held_out = config.env, config.env.kwargs, held_out_keywords(config)
-    limits: dict[str, Any] = {"action_format": env.action_format, "timeout": env.timeout}
-    first = pool.describe(env.id, **limits, **training)
-    if env.action_format != "plain" and not first.text_env:
-        raise ConfigError(
-            f"env.action_format={env.action_format!r} needs a TextEnv: for {env.id} use 'plain'"
-        )
-    same = held_out == training
-    return first, first if same else pool.describe(env.id, **limits, **held_out)
-
-
-def held_out_keywords(config: Config) -> dict[str, Any]:
-    """Returns the constructor keywords of evaluation."""
-    return config.env.kwargs | config.eval.kwargs
-
-
 def check_model(config: Settings) -> None:
-    """Refuses what is no model, episodes that are longer than its positions reach, and more layers than it has."""
+    """Rejects a missing model, a context beyond its positions, and more layers than it has."""
     path = config.model.path
     shape = load_shape(path)
     reach = getattr(shape, "max_position_embeddings", None)

@@ -14,7 +14,7 @@ from agentgym_train.rollout import tasks
 
 
 def rehearse(options: Mapping[str, Any], steps: int) -> None:
-    """Calls every method of a curriculum once, on an instance of its own, before any work depends on it.
+    """Calls every method of a separate instance of a curriculum once, before the run needs it.
 
     Args:
         options: the configuration section.
@@ -38,7 +38,7 @@ def rehearse(options: Mapping[str, Any], steps: int) -> None:
 def check_tasks(
     options: Mapping[str, Any], steps: int, task_difficulty: tasks.Difficulties | None
 ) -> None:
-    """Refuses a curriculum that asks, at any step of a run in which nothing is learned, for tasks that are not there.
+    """Rejects a curriculum that asks for missing tasks at any step of a run without learning.
 
     Args:
         options: the configuration section.

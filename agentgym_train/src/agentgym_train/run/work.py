@@ -1,15 +1,14 @@
-"""The run itself, one process's share: training between two evaluations, and what is left behind."""
+"""One process of a run: evaluation, training, evaluation, results."""
 
 from pathlib import Path
 from typing import Any
 
-import torch
 from rich.console import Console
 from transformers.utils import logging as transformers_logging
 
 from agentgym_train import config as configuration
-from agentgym_train import plugins
-from agentgym_train.config import SCRATCH, Config
+from agentgym_train.assembly import assemble, make_generator, make_trackers
+from agentgym_train.config import Config
 from agentgym_train.data.types import Group, Trajectory
 from agentgym_train.engine import checkpoint
 from agentgym_train.errors import CheckpointError, TrainingError
@@ -20,8 +19,7 @@ from agentgym_train.models.loading import device, load_tokenizer, use_threads
 from agentgym_train.reporting import metrics, report
 from agentgym_train.reward import config as reward_config
 from agentgym_train.reward import work as reward
-from agentgym_train.rollout.environments import make_training_envs
-from agentgym_train.run.prepare import describe
+from agentgym_train.rollout.descriptions import describe
 from agentgym_train.trainer import Trainer
 
 SHOWN = 6  # trajectories in the readable file
@@ -46,18 +44,19 @@ def work(folder: Path, console: Console) -> None:
 
 def work_on_policy(config: Config, folder: Path, console: Console) -> None:
     """Trains, evaluates and reports."""
-    model_path = str(folder / "init") if config.model.path == SCRATCH else config.model.path
-    tokenizer = load_tokenizer(model_path)
-    trainings, held_out = zip(*map(describe, config.each()), strict=True)
-    envs = make_training_envs(config, trainings, tokenizer)
-    trainer = Trainer(config, folder, model_path=model_path, tokenizer=tokenizer, envs=envs)
+    parts = assemble(config, folder)
+    trainer, tokenizer, held_out = Trainer(parts), parts.tokenizer, parts.held_out
     first = trainer.distributed.is_main
-    tests = HeldOut(trainer, folder, held_out)
-    tables = config.tracker if first else []
-    trackers = [
-        plugins.make_object(plugins.TRACKER, table, configuration.tree(config), folder)
-        for table in tables
-    ]
+    tests = HeldOut(
+        config,
+        folder,
+        tokenizer=tokenizer,
+        described=held_out,
+        generator=trainer.generator,
+        distributed=trainer.distributed,
+        failures=trainer.failures,
+    )
+    trackers = make_trackers(config, folder, trainer.distributed)
     with report.Display(console, quiet=not first) as display:
         if "before" not in tests.notes.rows and not trainer.start:
             tests.play("before", 0)
@@ -137,16 +136,11 @@ def evaluate_checkpoint(
         raise CheckpointError(f"no config.toml lies in or above {place}: name one with --config")
     config = configuration.load(config_file or saved[0], overrides)
     use_threads(config.run.threads)
-    trainings, held_out = zip(*map(describe, config.each()), strict=True)
-    envs = make_training_envs(config, trainings, load_tokenizer(str(folder)))
-    dtype = getattr(torch, config.model.dtype)
-    generator = plugins.make(plugins.GENERATOR, config.generator).build(
-        str(folder), device(), dtype
-    )
+    held_out = [(one, describe(one)[1]) for one in config.each()]
+    tokenizer = load_tokenizer(str(folder))
+    generator = make_generator(config, str(folder), device())
     played = {
-        env.name: (
-            evaluate.evaluate(env.config, generator, env.chat.tokenizer, described).trajectories
-        )
-        for env, described in zip(envs, held_out, strict=True)
+        one.env.name: evaluate.evaluate(one, generator, tokenizer, described).trajectories
+        for one, described in held_out
     }
     console.print(report.table({"checkpoint": evaluate.overall(played)}))

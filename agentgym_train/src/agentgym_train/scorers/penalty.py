@@ -1,4 +1,7 @@
-"""What actions cost: those that were not understood, or all, so that the shorter of two ways is the better one."""
+"""Costs of actions: of invalid ones, or of all.
+
+With a cost for all actions, the shorter of two solutions has the larger return.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +30,7 @@ class Penalty(Scorer):
             raise ValueError("set invalid or turn: both are 0, which changes nothing")
 
     def score(self, groups: Sequence[Group]) -> list[Group]:
-        """Returns the groups with the costs taken off."""
+        """Returns the groups with the costs subtracted from the rewards."""
         return rewarded(
             groups,
             lambda t: [turn.reward - self.turn - self.invalid * turn.invalid for turn in t.turns],

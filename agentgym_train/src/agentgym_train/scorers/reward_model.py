@@ -1,7 +1,9 @@
-"""A reward model: a Hugging Face sequence classifier with one label, from a run with ``[comparisons]`` or from TRL's RewardTrainer.
+"""A reward model: a Hugging Face sequence classifier with one label.
 
-It reads a whole conversation through its own chat template, with the rules that the policy has been
-told. Shapes: B conversations, T tokens.
+A run with ``[comparisons]`` or TRL's RewardTrainer trains such a model. It reads a whole
+conversation with the rules of the environment, written by its own chat template.
+
+Shapes: B conversations, T tokens.
 """
 
 import math
@@ -46,59 +48,58 @@ class RewardModel(ScorerPlugin):
     learned: ClassVar[bool] = True
 
     def check(self, config: Config, training: Description) -> None:
-        """Refuses what is no reward model, or cannot read an episode of the run's length.
+        """Rejects a model that is not a reward model or is too short for the run's episodes.
 
         Raises:
-            ModelError: says what is wrong with it.
+            ModelError: the model has no single label, too few positions, or cannot be loaded.
             TemplateError: its tokenizer has no chat template.
-            ConfigError: its score is all the reward there is, and nothing is said of a divergence
-                from the start.
+            ConfigError: its score is the only reward, and ``algorithm.kl_coef`` is not set.
         """
-        self._check_tether(config)
-        told, tokenizer = self.load()
+        self._check_kl(config)
+        shape, tokenizer = self.load()
         Template(tokenizer, training.instructions)
-        kinds = ", ".join(told.architectures or ["nothing"])
-        if "ForSequenceClassification" not in kinds or told.num_labels != 1:
+        kinds = ", ".join(shape.architectures or ["nothing"])
+        if "ForSequenceClassification" not in kinds or shape.num_labels != 1:
             raise ModelError(
-                f"scorer.path={self.path!r} is no sequence classifier with one label: it is"
-                f" {kinds}, {told.num_labels} labels"
+                f"scorer.path={self.path!r} must be a sequence classifier with one label, but it is"
+                f" {kinds}, {shape.num_labels} labels"
             )
-        reach = getattr(told, "max_position_embeddings", None)
+        reach = getattr(shape, "max_position_embeddings", None)
         if reach is not None and reach < config.model.max_context:
             raise ModelError(
                 f"scorer.path={self.path!r} reads {reach} tokens, fewer than"
                 f" model.max_context={config.model.max_context}"
             )
 
-    def _check_tether(self, config: Config) -> None:
-        """Lets a policy follow a learned score alone, as far as it likes, only where the file says ``kl_coef = 0``."""
-        silent = (
+    def _check_kl(self, config: Config) -> None:
+        """Rejects a learned score as the only reward unless the file sets ``kl_coef``."""
+        unset = (
             "kl_coef" not in config.algorithm
             and getattr(plugins.make_algorithm(config.algorithm), "kl_coef", None) == 0
         )
-        if self.replace and silent:
+        if self.replace and unset:
             raise ConfigError(
                 "scorer.replace=true leaves a learned score as the only reward, which a policy can"
-                " raise without doing better: set algorithm.kl_coef above 0, to hold it to where it"
-                " started, or to 0.0 if it is to be free"
+                " raise without doing better: set algorithm.kl_coef above 0 to keep the policy near"
+                " its start, or to 0.0 for no such limit"
             )
 
     def load(self) -> tuple[Any, PreTrainedTokenizerBase]:
         """Returns the model's configuration and its tokenizer.
 
         Raises:
-            ModelError: there is none.
+            ModelError: they cannot be loaded.
         """
         try:
             return AutoConfig.from_pretrained(self.path), AutoTokenizer.from_pretrained(self.path)
         except (OSError, ValueError) as error:
             raise ModelError(
-                f"scorer.path={self.path!r} is no model that can be loaded:"
+                f"scorer.path={self.path!r} is not a model that can be loaded:"
                 f" {str(error).splitlines()[0]}"
             ) from error
 
     def build(self, context: RunContext) -> "ModelScorer":
-        """Reads the tokenizer; the model itself is loaded when there is something to score."""
+        """Loads the tokenizer; the first ``score`` loads the model."""
         return ModelScorer(self, context)
 
 
@@ -106,21 +107,19 @@ class ModelScorer(Scorer):
     """Scores whole episodes."""
 
     def __init__(self, options: RewardModel, context: RunContext):
-        told, tokenizer = options.load()
+        shape, tokenizer = options.load()
         self._options, self._dtype = options, getattr(torch, context.config.model.dtype)
         self._template = Template(tokenizer, context.training.instructions)
-        self._pad, self._reach = (
-            told.get_text_config().pad_token_id,
-            getattr(told, "max_position_embeddings", math.inf),
-        )
-        self._most = context.config.engine.micro_batch_tokens
+        self._pad = shape.get_text_config().pad_token_id
+        self._reach = getattr(shape, "max_position_embeddings", math.inf)
+        self._max_tokens = context.config.engine.micro_batch_tokens
 
     @cached_property
     def _model(self) -> PreTrainedModel:
         return _loaded(self._options.path, self._dtype)
 
     def score(self, groups: Sequence[Group]) -> list[Group]:
-        """Returns the groups with the scores in the rewards; an episode without a turn has none.
+        """Returns the groups with the scores in the rewards; an episode without turns has no score.
 
         Raises:
             TrainingError: a score is not finite, or an episode is longer than the model reads;
@@ -131,10 +130,11 @@ class ModelScorer(Scorer):
         for t, score in zip(played, scores, strict=True):
             if not math.isfinite(score):
                 raise TrainingError(
-                    f"{self._options.path} scores {_named(t)} with {score}, which is no reward"
+                    f"{self._options.path} scores {_named(t)} with {score}, which is not finite"
                 )
-        left = iter(scores)
-        return rewarded(groups, lambda t: self._rewards(t, next(left)) if t.turns else [])
+        # ``rewarded`` visits the trajectories in the order of ``played``.
+        remaining = iter(scores)
+        return rewarded(groups, lambda t: self._rewards(t, next(remaining)) if t.turns else [])
 
     def _rewards(self, t: Trajectory, score: float) -> list[float]:
         if self._options.limit:
@@ -156,7 +156,7 @@ class ModelScorer(Scorer):
 
     @torch.no_grad()
     def _scores(self, rows: Sequence[list[int]]) -> list[float]:
-        """Returns a score a row, from batches of rows of like length."""
+        """Returns one score per row, from batches of rows of similar length."""
         scores: dict[int, float] = {}
         for part in self._parts(rows):
             id_BT = torch.full((len(part), len(rows[part[-1]])), self._pad or 0)
@@ -172,15 +172,15 @@ class ModelScorer(Scorer):
         return [scores[row] for row in range(len(rows))]
 
     def _parts(self, rows: Sequence[list[int]]) -> list[list[int]]:
-        """Splits rows, the shorter ones first, so that a part pads to at most ``engine.micro_batch_tokens``."""
+        """Splits rows into parts of at most ``engine.micro_batch_tokens`` padded tokens.
+
+        Shorter rows come first.
+        """
         parts: list[list[int]] = []
         for row in sorted(range(len(rows)), key=lambda row: len(rows[row])):
-            # Without a padding token a model finds the last token of a single row alone.
-            if (
-                parts
-                and self._pad is not None
-                and (len(parts[-1]) + 1) * len(rows[row]) <= self._most
-            ):
+            # Without a padding token, a model cannot find the last token of a padded row.
+            fits = bool(parts) and (len(parts[-1]) + 1) * len(rows[row]) <= self._max_tokens
+            if fits and self._pad is not None:
                 parts[-1].append(row)
             else:
                 parts.append([row])

@@ -1,4 +1,4 @@
-"""Scorers: what changes the rewards of episodes before anything learns from them."""
+"""Helpers of scorers, which change the rewards of episodes before the update."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -9,7 +9,10 @@ from agentgym_train.data.types import Group, Trajectory
 
 
 def watched(tables: Sequence[Mapping[str, Any]]) -> Collection[str]:
-    """Returns the streams that metrics need with these scorers: a learned one can be played for, which divergence shows."""
+    """Returns the streams that the metrics need with these scorers.
+
+    A policy can exploit a learned score; the KL divergence from the initial policy shows it.
+    """
     return (
         {"reference"}
         if any(plugins.make(plugins.SCORER, table).learned for table in tables)
@@ -20,14 +23,16 @@ def watched(tables: Sequence[Mapping[str, Any]]) -> Collection[str]:
 def rewarded(
     groups: Sequence[Group], rewards: Callable[[Trajectory], Iterable[float]]
 ) -> list[Group]:
-    """Returns the groups with other rewards; the given ones stay as they are, for a source may give them again.
+    """Returns copies of the groups with other rewards.
+
+    The originals do not change, since a source can return them again.
 
     Args:
-        groups: of a step.
-        rewards: called once a trajectory, in order; returns one reward a turn.
+        groups: the groups of a step.
+        rewards: called once per trajectory, in order; returns one reward per turn.
     """
 
-    def again(t: Trajectory) -> Trajectory:
+    def copy(t: Trajectory) -> Trajectory:
         return replace(
             t,
             turns=[
@@ -39,8 +44,8 @@ def rewarded(
     return [
         replace(
             group,
-            trajectories=[again(t) for t in group.trajectories],
-            filtered=[again(t) for t in group.filtered],
+            trajectories=[copy(t) for t in group.trajectories],
+            filtered=[copy(t) for t in group.filtered],
         )
         for group in groups
     ]

@@ -1,1 +1,1 @@
-"""Sources: where the episodes of a step come from."""
+"""Sources: provide the episodes of a step."""

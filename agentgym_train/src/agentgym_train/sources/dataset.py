@@ -1,8 +1,9 @@
-"""Episodes from files: those that ``agentgym eval`` wrote, of an oracle or of any agent.
+"""Episodes from the result files of ``agentgym eval``, of an oracle or of any agent.
 
-A line's responses are taken as they are; their tokens are those of the run's tokenizer and chat
-template, and nothing is known of how probable they were. ``algorithm = sft`` learns from them; with
-``pairs = true`` there is a better and a worse one of each task, for ``algorithm = dpo``.
+The responses of a line are used unchanged. The run's tokenizer and chat template convert them to
+tokens. Their log-probabilities at sampling are unknown. ``algorithm = sft`` learns from these
+episodes. With ``pairs = true`` a group has a better and a worse episode of a task, for
+``algorithm = dpo``.
 """
 
 import logging
@@ -29,7 +30,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class Dataset(SourcePlugin):
-    """Results' folders of ``agentgym eval``."""
+    """Reads result folders of ``agentgym eval``."""
 
     folders: tuple[Name, ...]
     """Folders of results."""
@@ -42,9 +43,9 @@ class Dataset(SourcePlugin):
         """Reads the files.
 
         Raises:
-            ArgumentError: a folder that holds no results.
-            ConfigError: no episode, pair or response that can be used, or an environment with
-                several agents.
+            ArgumentError: a folder contains no results.
+            ConfigError: no episode, pair or response can be used, or the environment has several
+                agents.
         """
         check_agent(config, training)
         reader = FORMATS[config.env.action_format](training.tools)
@@ -57,36 +58,38 @@ class Dataset(SourcePlugin):
         return {2 if self.pairs else 1}
 
     def build(self, context: RunContext) -> "DatasetSource":
-        """Reads the files and turns them into tokens.
+        """Reads the files and converts the episodes to tokens.
 
         Raises:
-            ConfigError: no episode that fits into the context.
+            ConfigError: no episode fits into the context.
         """
-        reader, most = (
-            FORMATS[context.config.env.action_format](context.training.tools),
-            context.config.model.max_context,
-        )
+        reader = FORMATS[context.config.env.action_format](context.training.tools)
+        limit = context.config.model.max_context
         made = [
             [trajectory(row, context.chat, reader) for row in rows]
             for rows in self.units(context.config)
         ]
-        fit = [unit for unit in made if all(length(t) <= most for t in unit)]
+        fit = [unit for unit in made if all(length(t) <= limit for t in unit)]
         if dropped := len(made) - len(fit):
             log.warning(
                 "%d of %d episodes or pairs do not fit into model.max_context=%d and are left out",
                 dropped,
                 len(made),
-                most,
+                limit,
             )
         if not fit:
             raise ConfigError(
                 f"source.folders={list(self.folders)}: not one episode fits into"
-                f" model.max_context={most}"
+                f" model.max_context={limit}"
             )
         return DatasetSource(context, fit)
 
     def units(self, config: Config) -> list[list[Row]]:
-        """Returns the run's environment's lines to learn from: single ones, or pairs with the better one first."""
+        """Returns the lines of the run's environment: single ones, or pairs, the better one first.
+
+        Raises:
+            ConfigError: no line or pair can be used; says why.
+        """
         found = [
             row for folder in self.folders for row in record.episodes(record.read(Path(folder))[0])
         ]
@@ -100,8 +103,8 @@ class Dataset(SourcePlugin):
         rows = [row for row in own if len({turn.get("seat") for turn in row["turns"]}) <= 1]
         if own and not rows:
             raise ConfigError(
-                f"source.folders={list(self.folders)}: several agents speak in each episode; this"
-                " learns from what one of them did"
+                f"source.folders={list(self.folders)}: each episode has several agents; the source"
+                " 'dataset' needs episodes of one agent"
             )
         units = (
             _pairs(rows, self.score)
@@ -109,26 +112,23 @@ class Dataset(SourcePlugin):
             else [[row] for row in rows if row["score"] >= self.score]
         )
         if not units:
-            what = "pair of a better and a worse episode of one task" if self.pairs else "episode"
+            unit = "pair of a better and a worse episode of one task" if self.pairs else "episode"
             raise ConfigError(
-                f"source.folders={list(self.folders)}: not one {what} with a score of"
+                f"source.folders={list(self.folders)}: not one {unit} with a score of"
                 f" {self.score:g} or more"
             )
         return units
 
 
 class DatasetSource(Source):
-    """Deals the units out, in an order that changes with each pass; a step has ``env.groups`` of them."""
+    """Draws ``env.groups`` units per step, in an order that changes with each pass."""
 
     def __init__(self, context: RunContext, units: Sequence[list[Trajectory]]):
-        self._units, self._context, self._sampler = (
-            units,
-            context,
-            EpochSampler(len(units), seed=context.config.run.seed),
-        )
+        self._units, self._context = units, context
+        self._sampler = EpochSampler(len(units), seed=context.config.run.seed)
 
     def next(self, step: int, horizon: int) -> list[Group]:
-        """Returns this process's units of a step; whatever the horizon, episodes are whole."""
+        """Returns this process's units of a step; the horizon does not cut recorded episodes."""
         first = step * len(self._context.groups)
         units = {
             number: self._units[self._sampler.place(first + place)]
@@ -142,42 +142,42 @@ def trajectory(row: Row, chat: Chat, reader: Format) -> Trajectory:
 
     Args:
         row: the line.
-        chat: between text and tokens.
-        reader: of the run's action format.
+        chat: converts text to tokens.
+        reader: the run's action format.
     """
     turns: list[Turn] = []
-    for told, response in zip(row["turns"], responses(row, reader), strict=True):
+    for recorded, response in zip(row["turns"], responses(row, reader), strict=True):
+        observation = recorded["observation"]
         ids = (
-            chat.between(turns[-1].action_ids, told["observation"])
-            if turns
-            else chat.opening(told["observation"])
+            chat.between(turns[-1].action_ids, observation) if turns else chat.opening(observation)
         )
         action = chat.response(response)
         turns.append(
             Turn(
-                told["observation"],
+                observation,
                 ids,
                 action,
-                [0.0] * len(action),
-                0,
-                response,
-                told["reward"],
-                told["invalid"],
+                logps=[0.0] * len(action),  # unknown
+                action=response,
+                reward=recorded["reward"],
+                invalid=recorded["invalid"],
             )
         )
     return Trajectory(row["task_id"], 0, turns, score=row["score"], success=row["success"])
 
 
 def length(t: Trajectory) -> int:
-    """Returns the tokens of a trajectory."""
+    """Returns the number of tokens of a trajectory."""
     return sum(len(turn.prompt_ids) + len(turn.action_ids) for turn in t.turns)
 
 
 def responses(row: Row, reader: Format) -> list[str]:
-    """Returns the responses of a line in the run's action format; a bare action is written in it.
+    """Returns the responses of a line in the run's action format.
+
+    A bare action is converted to the format.
 
     Raises:
-        ConfigError: what the format cannot write; names the task.
+        ConfigError: the format cannot express an action; names the task.
     """
     return [_written(turn["response"], reader, row["task_id"]) for turn in row["turns"]]
 
@@ -190,13 +190,14 @@ def _written(response: str, reader: Format, task_id: str) -> str:
             return reader.render(response)
         except ValueError as error:
             raise ConfigError(
-                f"task {task_id!r}: {response[:60]!r} is no response in env.action_format: {error}"
+                f"task {task_id!r}: {response[:60]!r} is not a response in env.action_format:"
+                f" {error}"
             ) from error
     return response
 
 
 def _pairs(rows: Sequence[Row], score: float) -> list[list[Row]]:
-    """Returns the best and the worst episode of each task where they differ, the better first."""
+    """Returns the best and the worst episode of each task, unless their scores are equal."""
     by_task: dict[tuple[str, ...], list[Row]] = defaultdict(list)
     for row in rows:
         by_task[row["env_id"], row["family"], row["task_id"]].append(row)

@@ -1,4 +1,7 @@
-"""Several sources as one, each with its share of every step's groups: fresh rollouts beside recorded episodes, for example."""
+"""Several sources as one, each with a share of every step's groups.
+
+An example is fresh rollouts together with recorded episodes.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -18,11 +21,10 @@ from agentgym_train.rollout import tasks
 
 @dataclass(frozen=True, kw_only=True)
 class Mixture(SourcePlugin):
-    """The groups of a step are divided among the parts.
+    """Divides the groups of a step among its parts.
 
     Raises:
-        AgentGymError: a part that does not exist, with options that it cannot have, or that is a
-            mixture itself.
+        AgentGymError: a part does not exist, has invalid options, or is a mixture itself.
     """
 
     parts: Annotated[tuple[dict[str, Any], ...], Field(min_length=1)]
@@ -34,8 +36,8 @@ class Mixture(SourcePlugin):
     def __post_init__(self) -> None:
         if len(self.weights) != len(self.parts):
             raise ConfigError(
-                f"source.weights={list(self.weights)}: there are {len(self.parts)} parts, each of"
-                " which has one"
+                f"source.weights={list(self.weights)}: {len(self.parts)} parts need"
+                f" {len(self.parts)} weights"
             )
         made, tables = plugins.make_parts(
             plugins.SOURCE, self.parts, whole=Mixture, called="a mixture"
@@ -44,7 +46,7 @@ class Mixture(SourcePlugin):
         object.__setattr__(self, "parts", tables)
 
     def check(self, config: Config, training: Description) -> None:
-        """Refuses a part without a group, and what a part refuses."""
+        """Rejects a part without a group, and a part that cannot provide episodes."""
         if not all(counts := shares(self.weights, config.env.groups)):
             raise ConfigError(
                 f"source.weights={list(self.weights)} divide env.groups={config.env.groups} into"
@@ -56,11 +58,11 @@ class Mixture(SourcePlugin):
             )
 
     def group_sizes(self, config: Config) -> set[int]:
-        """Returns the sizes of all parts that know theirs."""
+        """Returns the group sizes of all parts that know them."""
         return {size for part in self.made for size in part.group_sizes(config) or ()}
 
     def build(self, context: RunContext) -> "MixtureSource":
-        """Makes the parts' sources, each with the numbers of its groups."""
+        """Builds the sources of the parts, each with the numbers of its groups."""
         places = tasks.interleaved(shares(self.weights, len(context.groups)))
         contexts = [
             replace(context, groups=[context.groups[place] for place in own]) for own in places
@@ -74,7 +76,7 @@ class Mixture(SourcePlugin):
 
 
 class MixtureSource(Source):
-    """Asks one after the other."""
+    """Combines the groups of its parts."""
 
     def __init__(self, parts: Sequence[Source]):
         self._parts = parts
@@ -85,17 +87,24 @@ class MixtureSource(Source):
 
     @property
     def failures(self) -> list[Failure]:
-        """Of all parts, in the latest step."""
+        """Failures of all parts in the latest step."""
         return [failure for part in self._parts for failure in part.failures]
 
     def close(self) -> None:
-        """Ends the parts."""
+        """Closes the parts."""
         for part in self._parts:
             part.close()
 
 
 def shares(weights: Sequence[float], count: int) -> list[int]:
-    """Divides a count in the proportion of the weights, by largest remainders; the parts add up to it."""
+    """Divides a count in proportion to the weights, by largest remainders.
+
+    Returns:
+        One whole number per weight; they add up to ``count``.
+
+    >>> shares([1, 1, 2], 5)
+    [1, 1, 3]
+    """
     exact = [count * weight / sum(weights) for weight in weights]
     whole = [int(share) for share in exact]
     behind = sorted(range(len(exact)), key=lambda part: (whole[part] - exact[part], part))

@@ -1,4 +1,4 @@
-"""The policy's own successes: what it played and what went well.
+"""Rollouts of the policy, filtered by score.
 
 With ``algorithm = sft`` it is AgentEvol (Xi et al., 2024).
 """
@@ -13,10 +13,10 @@ from agentgym_train.sources.rollout import Rollout, RolloutSource
 
 @dataclass(frozen=True, kw_only=True)
 class RejectionSampling(Rollout):
-    """Rollouts; episodes with a score below ``score`` are not learned from."""
+    """Rollouts; episodes with a score below ``score`` are excluded from the loss."""
 
     score: Share = 1.0
-    """Minimum score of an episode to learn from, from 0 to 1."""
+    """Minimum score of an episode in the loss, from 0 to 1."""
 
     def build(self, context: RunContext) -> "RejectionSamplingSource":
         """Starts the environments."""
@@ -24,14 +24,14 @@ class RejectionSampling(Rollout):
 
 
 class RejectionSamplingSource(RolloutSource):
-    """Plays, and keeps what went well; the metrics of a step speak of all that was played."""
+    """Plays the groups and filters them. Metrics count all episodes."""
 
     def __init__(self, context: RunContext, score: float):
         super().__init__(context)
         self._score = score
 
     def next(self, step: int, horizon: int) -> list[Group]:
-        """Plays the groups of a step and keeps the trajectories that scored."""
+        """Plays the groups of a step; moves trajectories with a low score to ``filtered``."""
         return [self._sorted(group) for group in super().next(step, horizon)]
 
     def _sorted(self, group: Group) -> Group:

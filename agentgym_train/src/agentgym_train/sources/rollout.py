@@ -16,18 +16,18 @@ from agentgym_train.rollout.collector import Start
 
 @dataclass(frozen=True, kw_only=True)
 class Rollout(SourcePlugin):
-    """The options: none, they are those of ``env`` and ``rollout``."""
+    """No options: the sections ``env`` and ``rollout`` have them."""
 
     def check(self, config: Config, training: Description) -> None:
-        """Refuses an environment with several agents.
+        """Rejects an environment with several agents.
 
         Raises:
-            ConfigError: it has.
+            ConfigError: the environment has several agents.
         """
         check_agent(config, training)
 
     def group_sizes(self, config: Config) -> set[int]:
-        """Returns ``env.group_size`` alone."""
+        """Returns ``env.group_size`` only."""
         return {config.env.group_size}
 
     def build(self, context: RunContext) -> "RolloutSource":
@@ -39,13 +39,15 @@ class RolloutSource(Source):
     """Plays this process's groups.
 
     Args:
-        context: the run.
-        numbers: of the groups to play; None: all that are this process's.
-        **seats: of the environment's agents, for
+        context: the parts of the run.
+        numbers: numbers of the groups to play; None: all groups of this process.
+        **players: ``agents`` and ``opponents`` of
             :class:`agentgym_train.rollout.collector.Collector`.
     """
 
-    def __init__(self, context: RunContext, *, numbers: Sequence[int] | None = None, **seats: Any):
+    def __init__(
+        self, context: RunContext, *, numbers: Sequence[int] | None = None, **players: Any
+    ):
         env = context.config.env
         self._context, self._task_difficulty = context, tasks.task_difficulty(context.training)
         self._numbers = list(context.mine) if numbers is None else numbers
@@ -54,11 +56,14 @@ class RolloutSource(Source):
             context.config, max(len(self._numbers), 1) * env.group_size, env.kwargs
         )
         self._collector = make_collector(
-            context.config, self._pool, context.generator, context.chat, **seats
+            context.config, self._pool, context.generator, context.chat, **players
         )
 
     def next(self, step: int, horizon: int) -> list[Group]:
-        """Plays the groups of a step; sampling noise is a function of seed, step and episode alone."""
+        """Plays the groups of a step.
+
+        Sampling noise is a function of seed, step and episode only.
+        """
         config = self._context.config
         return self._collector.collect(
             self.starts(step),
@@ -68,10 +73,12 @@ class RolloutSource(Source):
         )
 
     def starts(self, step: int) -> list[Start]:
-        """Returns this process's tasks of a step, each ``group_size`` times: a function of seed, step and curriculum alone.
+        """Returns the starts of this process's episodes of a step, ``group_size`` per group.
+
+        They are a function of seed, step and curriculum only.
 
         Raises:
-            ConfigError: the curriculum asks for a difficulty that no training task has.
+            ConfigError: no training task has the difficulties of the curriculum.
         """
         bounds = self._context.difficulties(step)
         task_ids = None if bounds is None else tasks.within(self._task_difficulty, bounds, step)
@@ -84,19 +91,19 @@ class RolloutSource(Source):
 
     @property
     def failures(self) -> list[Failure]:
-        """Of the environments, in the latest step."""
+        """Failures of the environments in the latest step."""
         return self._collector.failures
 
     def close(self) -> None:
-        """Ends the environments."""
+        """Closes the environments."""
         self._pool.close()
 
 
 def check_agent(config: Config, training: Description) -> None:
-    """Refuses an environment with several agents: their trajectories would be mixed up.
+    """Rejects an environment with several agents, since their trajectories would be mixed.
 
     Raises:
-        ConfigError: it has; says what to do.
+        ConfigError: the environment has several agents; says what to do.
     """
     if training.several:
         raise ConfigError(

@@ -1,9 +1,11 @@
-"""Fresh episodes of an environment with several agents: the policy plays all of them, or some beside frozen models.
+"""Fresh episodes of an environment with several agents.
 
-A group is one agent's trajectories of a task, so that an agent is compared with itself alone.
-``env.groups`` counts these groups: with two agents that learn, eight groups are four tasks.
-Scripted players are the environment's own: leave their seats out of ``env.kwargs.seats``, and name
-who plays them in ``env.kwargs.opponents``.
+The policy plays all agents, or frozen models play some of them. A group has the trajectories of one
+agent in a task, so an agent is compared only with itself. ``env.groups`` counts these groups: with
+two trained agents, eight groups are four tasks.
+
+Scripted opponents belong to the environment: leave them out of ``env.kwargs.seats``, and set them
+in ``env.kwargs.opponents``.
 """
 
 from collections.abc import Mapping
@@ -29,19 +31,20 @@ class SelfPlay(SourcePlugin):
     """The options of self-play: frozen opponents."""
 
     frozen: Mapping[str, Name] = field(default_factory=dict)
-    """A model folder for each agent that does not learn, such as a checkpoint of this or another run."""
+    """A model folder for each agent that is not trained, such as a checkpoint of any run."""
 
     def check(self, config: Config, training: Description) -> None:
-        """Refuses agents and models that there are not, and groups that do not make whole tasks.
+        """Rejects unknown agents, models that cannot be loaded, and incomplete tasks.
 
         Raises:
-            ConfigError: says which.
-            ModelError: a frozen model that is none.
+            ConfigError: an agent is unknown, all agents are frozen, the groups do not fill whole
+                tasks, or a frozen model has another vocabulary.
+            ModelError: a frozen model cannot be loaded.
         """
         if not training.several:
             raise ConfigError(
                 f"source 'self_play' needs an environment with several agents, and {config.env.id}"
-                f" asks for the actions of {' '.join(training.seats) or 'one'} alone: set"
+                f" asks only for the actions of {' '.join(training.seats) or 'one'}: set"
                 " env.kwargs.seats='all', or source.name=rollout"
             )
         if unknown := sorted(self.frozen.keys() - set(training.seats)):
@@ -54,10 +57,9 @@ class SelfPlay(SourcePlugin):
             raise ConfigError("source.frozen names every agent: at least one agent must be trained")
         if config.env.groups % len(learners):
             raise ConfigError(
-                f"env.groups={config.env.groups} is no multiple of {len(learners)}: "
+                f"env.groups={config.env.groups} must be a multiple of {len(learners)}: "
                 f"a task has a group for each of {', '.join(learners)}"
             )
-
         for agent, path in self.frozen.items():
             load_shape(path, key=f"source.frozen.{agent}")
             if config.model.path != SCRATCH:
@@ -70,7 +72,7 @@ class SelfPlay(SourcePlugin):
         return [agent for agent in training.seats if agent not in self.frozen]
 
     def group_sizes(self, config: Config) -> set[int]:
-        """Returns ``env.group_size`` alone."""
+        """Returns ``env.group_size`` only."""
         return {config.env.group_size}
 
     def build(self, context: RunContext) -> "SelfPlaySource":
@@ -83,9 +85,8 @@ class SelfPlaySource(RolloutSource):
 
     def __init__(self, options: SelfPlay, context: RunContext):
         self._learners = options.learners(context.training)
-        firsts = context.groups[
-            :: len(self._learners)
-        ]  # of each task, the number of its first group
+        # The number of each task's first group.
+        firsts = context.groups[:: len(self._learners)]
         mine = [
             number
             for place, number in enumerate(firsts)
@@ -98,25 +99,26 @@ class SelfPlaySource(RolloutSource):
         super().__init__(context, numbers=mine, agents=context.training.seats, opponents=opponents)
 
     def next(self, step: int, horizon: int) -> list[Group]:
-        """Plays the tasks of a step; returns one group a task and agent that learns."""
-        seated = zip(super().next(step, horizon), cycle(self._context.training.seats), strict=False)
+        """Plays the tasks of a step; returns one group per task and trained agent."""
+        # The collector returns the groups of a task in the order of the agents.
+        played = zip(super().next(step, horizon), cycle(self._context.training.seats), strict=False)
         return [
             replace(g, number=self._number(g.number, agent))
-            for g, agent in seated
+            for g, agent in played
             if agent in self._learners
         ]
 
     def _number(self, first: int, agent: str) -> int:
-        """Returns the number of an agent's group of a task, of which the first group's is known."""
+        """Returns the number of an agent's group, from the number of its task's first group."""
         return self._context.groups[self._context.groups.index(first) + self._learners.index(agent)]
 
 
 def check_vocabulary(path: str, tokenizer: PreTrainedTokenizerBase, *, key: str) -> None:
-    """Refuses a model that reads other tokens than the policy.
+    """Rejects a model with another vocabulary than the policy's.
 
     Raises:
-        ConfigError: it does.
-        ModelError: it has no tokenizer.
+        ConfigError: the vocabularies differ.
+        ModelError: the model has no tokenizer.
     """
     if load_tokenizer(path, key=key).get_vocab() != tokenizer.get_vocab():
         raise ConfigError(
@@ -125,7 +127,7 @@ def check_vocabulary(path: str, tokenizer: PreTrainedTokenizerBase, *, key: str)
 
 
 def _load(path: str, context: RunContext) -> Generator:
-    """Returns what samples from a frozen model."""
+    """Returns a generator for a frozen model."""
     dtype = getattr(torch, context.config.model.dtype)
     made: Generator = plugins.make_object(
         plugins.GENERATOR, context.config.generator, path, device(), dtype

@@ -1,4 +1,4 @@
-"""What authors of plugins run in their tests."""
+"""Checks for the tests of plugin authors."""
 
 from agentgym_train.testing.algorithms import check_algorithm
 from agentgym_train.testing.curricula import check_curriculum

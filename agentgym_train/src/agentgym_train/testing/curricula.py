@@ -15,42 +15,43 @@ from agentgym_train.engine.distributed import Distributed
 from agentgym_train.protocols import Curriculum
 from agentgym_train.reporting.metrics import failed, means, totals
 
-PLAYS = 8  # sequences of metrics
-CUTS = 4  # interruptions of each
+PLAYS = 8  # number of runs with made-up metrics
+CUTS = 4  # interruptions per run
 EXTREMES = (0.0, 1.0, -1e6, 1e6)
 METRICS = (
     *means(dict.fromkeys(totals([], Distributed()) | failed([]), 1.0)),
     *("horizon", "loss", "entropy", "logp_drift", "grad_norm", "lr", "updates"),
 )
-"""What a step of any run reports; an algorithm may log more."""
+"""Names of the metrics of every step; an algorithm can log more."""
 
 Answer = tuple[int, tuple[int, int] | None]
-"""Horizon and difficulties."""
+"""The horizon and the range of difficulties."""
 
 
 def check_curriculum(name_or_options: str | Mapping[str, Any], *, steps: int = 100) -> list[str]:
-    """Checks what the trainer relies on in a curriculum, over eight runs with made-up metrics.
+    """Checks the properties of a curriculum on which the trainer relies, in eight made-up runs.
 
-    The metrics of a step have the names of :data:`METRICS`. They are shares from 0 to 1, or, at
-    every fourth step or so, all the same: 0, 1, or a million above or below.
+    The metrics of a step have the names of :data:`METRICS`. Their values are random, from 0 to 1.
+    At about every fourth step all have the same value: 0, 1, a million or minus a million.
 
     Args:
-        name_or_options: its registered name, or a configuration's table: its ``name`` and its
-            options.
-        steps: of each run, at least 2.
+        name_or_options: a registered name, or a table of a configuration: ``name`` and options.
+        steps: steps of each run, at least 2.
 
     Returns:
         One line for each property that holds.
 
     Raises:
-        ArgumentError: too few steps.
-        UnknownName: no such curriculum.
-        ConfigError: an option that it does not have, or a value that it cannot have.
-        BrokenPlugin: it does not import, is no dataclass, cannot be made, or lacks methods.
-        ConformanceError: the first property that does not hold, with what was seen.
+        ArgumentError: there are too few steps.
+        UnknownName: no curriculum has the name.
+        ConfigError: an option is unknown, or its value is not allowed.
+        BrokenPlugin: the plugin cannot be imported or built, is not a dataclass, or lacks methods.
+        ConformanceError: the first property that does not hold, with the values that show it.
     """
     if steps < 2:
-        raise ArgumentError(f"steps={steps}: at least 2 are needed, to interrupt between them")
+        raise ArgumentError(
+            f"steps={steps}: at least 2 are needed for an interruption between steps"
+        )
     options = {"name": name_or_options} if isinstance(name_or_options, str) else name_or_options
     make = partial(plugins.make_object, plugins.CURRICULUM, options)
     for number in range(PLAYS):
@@ -71,11 +72,11 @@ def check_curriculum(name_or_options: str | Mapping[str, Any], *, steps: int = 1
             f"once its state was restored, before the steps {_steps(cuts)}",
         )
     return [
-        "horizons are whole numbers from 1 up, difficulties two whole numbers or None",
-        "asking for them changes nothing",
-        "the same metrics lead to the same answers",
-        "its state is JSON, and restoring it leads to the same answers",
-        "observe takes any finite metrics and leaves them as they are",
+        "horizons are whole numbers of at least 1, and difficulties are two whole numbers or None",
+        "horizon and difficulties do not change the state",
+        "the same metrics lead to the same horizons and difficulties",
+        "the state is JSON, and restoring it leads to the same horizons and difficulties",
+        "observe accepts any finite metrics and does not change them",
     ]
 
 
@@ -87,28 +88,28 @@ def _metrics(rng: random.Random) -> dict[str, float]:
 def _play(
     make: Callable[[], Curriculum], seen: Sequence[Mapping[str, float]], cuts: Collection[int] = ()
 ) -> list[Answer]:
-    """Returns the answers at every step; before each of ``cuts`` another instance takes over."""
+    """Returns the answers at every step.
+
+    Before each step of ``cuts``, a new instance continues from the saved state.
+    """
     curriculum, answers = make(), []
     for step, metrics in enumerate(seen):
         if step in cuts:
             state, curriculum = json.loads(_state(curriculum, step)), make()
-            with _told(curriculum, "load_state_dict", step):
+            with _reporting(curriculum, "load_state_dict", step):
                 curriculum.load_state_dict(state)
         answers.append(_answer(curriculum, step, last=len(seen) - 1))
-        with _told(curriculum, "observe", step):
+        with _reporting(curriculum, "observe", step):
             curriculum.observe(MappingProxyType(metrics))
     return answers
 
 
 def _answer(curriculum: Curriculum, step: int, *, last: int) -> Answer:
-    before, (first, *_, again) = (
-        _state(curriculum, step),
-        [_ask(curriculum, s) for s in (step, 0, last, step)],
-    )
+    before = _state(curriculum, step)
+    first, *_, again = (_ask(curriculum, s) for s in (step, 0, last, step))
     if again != first:
         raise ConformanceError(
-            f"{plugins.title(curriculum)}: {_shown(step, first)} and, asked again,"
-            f" {_told_of(again)}"
+            f"{plugins.title(curriculum)}: {_shown(step, first)} and, asked again, {_text(again)}"
         )
     if (after := _state(curriculum, step)) != before:
         raise ConformanceError(
@@ -119,24 +120,24 @@ def _answer(curriculum: Curriculum, step: int, *, last: int) -> Answer:
 
 
 def _ask(curriculum: Curriculum, step: int) -> Answer:
-    with _told(curriculum, "horizon", step):
+    with _reporting(curriculum, "horizon", step):
         horizon = answers.turns(curriculum, step)
-    with _told(curriculum, "difficulties", step):
+    with _reporting(curriculum, "difficulties", step):
         return horizon, answers.difficulties(curriculum, step)
 
 
 def _state(curriculum: Curriculum, step: int) -> str:
-    with _told(curriculum, "state_dict", step):
+    with _reporting(curriculum, "state_dict", step):
         state: Any = curriculum.state_dict()
     if not isinstance(state, dict):
         raise ConformanceError(
-            f"{plugins.title(curriculum)}: its state at step {step + 1} is {state!r}, no dict"
+            f"{plugins.title(curriculum)}: its state at step {step + 1} is {state!r}, not a dict"
         )
     try:
         return json.dumps(state, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise ConformanceError(
-            f"{plugins.title(curriculum)}: its state at step {step + 1} is {state!r}, no JSON:"
+            f"{plugins.title(curriculum)}: its state at step {step + 1} is {state!r}, not JSON:"
             f" {error}"
         ) from error
 
@@ -147,13 +148,13 @@ def _compare(
     for step, (one, other) in enumerate(zip(expected, found, strict=True)):
         if one != other:
             raise ConformanceError(
-                f"{plugins.title(curriculum)}: {_shown(step, one)} and {_told_of(other)} {where}"
+                f"{plugins.title(curriculum)}: {_shown(step, one)} and {_text(other)} {where}"
             )
 
 
 @contextmanager
-def _told(curriculum: Curriculum, method: str, step: int) -> Iterator[None]:
-    """Says which method failed at which step, in one line."""
+def _reporting(curriculum: Curriculum, method: str, step: int) -> Iterator[None]:
+    """Turns an exception of the block into a failure that names the method and the step."""
     try:
         yield
     except BrokenPlugin as error:
@@ -167,10 +168,10 @@ def _told(curriculum: Curriculum, method: str, step: int) -> Iterator[None]:
 
 
 def _shown(step: int, answer: Answer) -> str:
-    return f"at step {step + 1} it answers {_told_of(answer)}"
+    return f"at step {step + 1} it answers {_text(answer)}"
 
 
-def _told_of(answer: Answer) -> str:
+def _text(answer: Answer) -> str:
     horizon, difficulties = answer
     return f"a horizon of {horizon}" + (
         f" and difficulties {difficulties[0]} to {difficulties[1]}" if difficulties else ""

@@ -1,4 +1,4 @@
-"""How the checks say what went wrong: in one line."""
+"""Error messages of the checks, each in one line."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,21 +9,24 @@ from agentgym_envs.errors import AgentGymError, ConformanceError
 Fail = Callable[[str], NoReturn]
 
 
-def failing(who: str) -> Fail:
-    """Returns what raises a ConformanceError about a plugin."""
+def failing(plugin: str) -> Fail:
+    """Returns a function that raises a ConformanceError about a plugin."""
 
-    def fail(what: str) -> NoReturn:
-        raise ConformanceError(f"{who}: {what}")
+    def fail(message: str) -> NoReturn:
+        raise ConformanceError(f"{plugin}: {message}")
 
     return fail
 
 
 @contextmanager
-def told(fail: Fail, what: str) -> Iterator[None]:
-    """Says in one line where a method failed."""
+def reporting(fail: Fail, method: str) -> Iterator[None]:
+    """Turns an exception of the block into a failure that names the method.
+
+    Errors of AgentGym pass unchanged, since their messages are complete.
+    """
     try:
         yield
     except AgentGymError:
         raise
     except Exception as error:
-        fail(f"{what} raised {error!r}")
+        fail(f"{method} raised {error!r}")

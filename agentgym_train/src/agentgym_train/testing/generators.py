@@ -20,13 +20,13 @@ from agentgym_train.engine.logps import token_logps
 from agentgym_train.errors import ModelError
 from agentgym_train.generators import probe
 from agentgym_train.protocols import Generator, Sample, Sampling, Session
-from agentgym_train.testing.failures import Fail, failing, told
+from agentgym_train.testing.failures import Fail, failing, reporting
 
 VOCABULARY, STOPS = 100, 10
 SAMPLING = Sampling(temperature=0.7, max_new_tokens=6, stop_ids=frozenset(range(STOPS)))
-IDS = range(STOPS, VOCABULARY)  # of prompts
-ROWS, TURNS = 4, 3  # of the conversation that is played in different ways
-DRAWS = 400  # first tokens, whose frequencies are compared with probabilities
+IDS = range(STOPS, VOCABULARY)  # token ids of prompts
+ROWS, TURNS = 4, 3  # size of the conversation
+DRAWS = 400  # number of first tokens whose frequencies are compared with probabilities
 TOGETHER = [range(ROWS)] * TURNS
 WAYS: dict[str, Sequence[Sequence[int]]] = {
     "where they are played again": TOGETHER,
@@ -36,15 +36,15 @@ WAYS: dict[str, Sequence[Sequence[int]]] = {
         [row for row in range(ROWS) if 0 <= turn - row < TURNS] for turn in range(ROWS + TURNS - 1)
     ],
 }
-"""How the same conversation is played: the rows that are submitted at once, again and again."""
+"""Ways to play the same conversation: the rows of each batch of submits."""
 
-Said = dict[tuple[int, int], Sample]
-"""By row and turn."""
+Conversation = dict[tuple[int, int], Sample]
+"""The samples of a conversation, by row and turn."""
 
 
 @dataclass
 class _Tested:
-    """A generator, what to do when it fails, and the weights that it should have."""
+    """A generator under test, and the model whose weights it should have."""
 
     name: str
     generator: Generator
@@ -53,15 +53,18 @@ class _Tested:
     version: int = 0
 
     def session(self, seeds: Sequence[int], sampling: Sampling = SAMPLING) -> Session:
-        with told(self.fail, "session"):
+        with reporting(self.fail, "session"):
             session = self.generator.session(seeds, sampling)
         plugins.verify(session, Session, f"session of {self.name}")
         return session
 
     def load(self, model: PreTrainedModel, version: int) -> None:
-        """Loads copies of a model's weights, which change afterwards, as those of a policy do."""
+        """Loads copies of a model's weights, then sets the copies to 0.
+
+        The weights of a policy change after ``load`` too, so a generator must not keep references.
+        """
         weights = _weights(model)
-        with told(self.fail, "load"):
+        with reporting(self.fail, "load"):
             self.generator.load(iter(weights.items()), version)
         self.model, self.version = model, version
         for weight in weights.values():
@@ -70,12 +73,12 @@ class _Tested:
     def ask(
         self, session: Session, prompts: Mapping[int, Sequence[int]], sampling: Sampling = SAMPLING
     ) -> dict[int, Sample]:
-        """Submits, polls and looks at what comes."""
-        with told(self.fail, "submit or poll"):
+        """Submits prompts, polls and checks the samples."""
+        with reporting(self.fail, "submit or poll"):
             samples = probe.ask(session, prompts)
         if samples.keys() != prompts.keys():
             self.fail(
-                f"it was asked for the rows {sorted(prompts)}, and poll gave the rows"
+                f"the rows {sorted(prompts)} were submitted, but poll returned the rows"
                 f" {sorted(samples)}"
             )
         for sample in samples.values():
@@ -85,20 +88,21 @@ class _Tested:
 
 
 def check_generator(name_or_options: str | Mapping[str, Any]) -> list[str]:
-    """Checks what the trainer relies on in a generator, with a tiny random model, on the accelerator if there is one.
+    """Checks the properties of a generator on which the trainer relies, with a tiny random model.
+
+    The model runs on the accelerator if there is one.
 
     Args:
-        name_or_options: its registered name, or a configuration's table: its ``name`` and its
-            options.
+        name_or_options: a registered name, or a table of a configuration: ``name`` and options.
 
     Returns:
         One line for each property that holds.
 
     Raises:
-        UnknownName: no such generator.
-        ConfigError: an option that it does not have, or a value that it cannot have.
-        BrokenPlugin: it cannot be made, or lacks methods.
-        ConformanceError: the first property that does not hold, with what was seen.
+        UnknownName: no generator has the name.
+        ConfigError: an option is unknown, or its value is not allowed.
+        BrokenPlugin: the generator cannot be built, or lacks methods.
+        ConformanceError: the first property that does not hold, with the values that show it.
     """
     options = {"name": name_or_options} if isinstance(name_or_options, str) else name_or_options
     plugin = plugins.make(plugins.GENERATOR, options)
@@ -107,7 +111,7 @@ def check_generator(name_or_options: str | Mapping[str, Any]) -> list[str]:
     model = _model(0)
     with tempfile.TemporaryDirectory() as folder:
         model.save_pretrained(folder)
-        with told(fail, "build"):
+        with reporting(fail, "build"):
             generator = plugin.build(folder, device, torch.float32)
         name = f"generator {options['name']!r}"
         plugins.verify(generator, Generator, name)
@@ -116,28 +120,28 @@ def check_generator(name_or_options: str | Mapping[str, Any]) -> list[str]:
 
 
 def _actions(tested: _Tested) -> str:
-    """Asks for many actions: some end with a stop token and some with the limit.
+    """Requests many actions: some end with a stop token, others at the limit.
 
-    Before and after, there is nothing to poll.
+    Without a submitted row, before and after, ``poll`` must return nothing.
     """
     rows = range(24)
     session = tested.session(rows)
     for prompts in ({}, {row: _prompt(row, 0) for row in rows}):
         tested.ask(session, prompts)
-        with told(tested.fail, "poll"):
-            nothing = session.poll()
-        if nothing != {}:
-            tested.fail(f"poll gave {nothing} where nothing was submitted")
+        with reporting(tested.fail, "poll"):
+            samples = session.poll()
+        if samples != {}:
+            tested.fail(f"poll returned {samples} although nothing was submitted")
     return (
-        "an action has a token at least, ends with the first stop token or at the limit, and poll"
-        " gives it once"
+        "an action has at least one token, ends with the first stop token or at the limit, and poll"
+        " returns it once"
     )
 
 
 def _logps(tested: _Tested) -> str:
     forward = partial(token_logps, tested.model, temperature=SAMPLING.temperature)
     length, device = probe.length(tested.model.config), tested.model.device
-    with told(tested.fail, "a conversation"):
+    with reporting(tested.fail, "a conversation"):
         drift = probe.measure(
             tested.generator.session,
             lambda batch: forward(batch.to(device)),
@@ -151,33 +155,36 @@ def _logps(tested: _Tested) -> str:
             f" {drift.mean:.4f} nats in the mean and by {drift.worst:.4f} at most"
         )
     return (
-        "log-probabilities are those of a forward pass over the whole row, at the temperature,"
-        " restarted rows included"
+        "log-probabilities equal those of a forward pass over the whole row at the temperature,"
+        " also after a restart"
     )
 
 
 def _frequencies(tested: _Tested) -> str:
-    """Five standard errors, and three draws for tokens that are hardly ever drawn."""
-    prompt, one = _prompt(0, 0), replace(SAMPLING, max_new_tokens=1)
+    """Compares the frequencies of first tokens with their probabilities.
+
+    The tolerance is five standard errors plus three draws; the three draws are for rare tokens.
+    """
+    prompt, sampling = _prompt(0, 0), replace(SAMPLING, max_new_tokens=1)
     with torch.no_grad():
         logits_V = (
             tested.model(torch.tensor([prompt], device=tested.model.device)).logits[0, -1].cpu()
         )
-    p_V = (logits_V / one.temperature).softmax(-1)
+    p_V = (logits_V / sampling.temperature).softmax(-1)
     samples = tested.ask(
-        tested.session(range(DRAWS), one), dict.fromkeys(range(DRAWS), prompt), one
+        tested.session(range(DRAWS), sampling), dict.fromkeys(range(DRAWS), prompt), sampling
     )
-    seen_V = torch.bincount(
+    count_V = torch.bincount(
         torch.tensor([sample.ids[0] for sample in samples.values()]), minlength=VOCABULARY
     )
-    off_V = (seen_V - DRAWS * p_V).abs() - 5 * (DRAWS * p_V * (1 - p_V)).sqrt()
-    if float(off_V.max()) > 3:
-        token = int(off_V.argmax())
+    excess_V = (count_V - DRAWS * p_V).abs() - 5 * (DRAWS * p_V * (1 - p_V)).sqrt()
+    if float(excess_V.max()) > 3:
+        token = int(excess_V.argmax())
         tested.fail(
-            f"{DRAWS} episodes begin {int(seen_V[token])} times with a token of probability"
+            f"{DRAWS} episodes begin {int(count_V[token])} times with a token of probability"
             f" {float(p_V[token]):.3f}"
         )
-    return "with different seeds tokens are as frequent as they are probable"
+    return "over many seeds, the frequencies of tokens match their probabilities"
 
 
 def _reproducible(tested: _Tested) -> str:
@@ -192,41 +199,46 @@ def _reproducible(tested: _Tested) -> str:
     )
     for row, seed in enumerate(_seeds()):
         session = tested.session([seed])
-        alone: Said = {
+        alone: Conversation = {
             (row, turn): tested.ask(session, {0: _prompt(row, turn)})[0] for turn in range(TURNS)
         }
         _compare(tested, {key: together[key] for key in alone}, alone, "where the row is alone")
     return (
-        "the same seeds give the same samples, whatever is submitted besides, in whatever order and"
-        " when"
+        "the same seeds give the same samples, whatever other rows do and in whichever order rows"
+        " are submitted"
     )
 
 
 def _restarts(tested: _Tested) -> str:
     together = _converse(tested, tested.session(_seeds()), TOGETHER)
     session = tested.session(_seeds())
-    with told(tested.fail, "restart of a row that was not yet submitted"):
+    with reporting(tested.fail, "restart of a row that was not yet submitted"):
         session.restart(0)
     _converse(tested, session, TOGETHER[1:])
-    with told(tested.fail, "restart"):
+    with reporting(tested.fail, "restart"):
         session.restart(0)
         session.restart(2)
     again = _converse(tested, session, [[0, 2]] * TURNS)
     _compare(tested, {key: together[key] for key in again}, again, "where the row was restarted")
-    rest = {
+    unrestarted = {
         (row, TURNS - 1): tested.ask(session, {row: _prompt(row, TURNS - 1)})[row] for row in (1, 3)
     }
-    _compare(tested, {key: together[key] for key in rest}, rest, "where other rows were restarted")
-    return "a restarted row is as new, with the noise of its beginning"
+    _compare(
+        tested,
+        {key: together[key] for key in unrestarted},
+        unrestarted,
+        "where other rows were restarted",
+    )
+    return "a restarted row behaves like a new one; its noise starts again"
 
 
 def _finishes(tested: _Tested) -> str:
     together = _converse(tested, tested.session(_seeds()), TOGETHER)
     session = tested.session(_seeds())
-    with told(tested.fail, "finish of a row that was not yet submitted"):
+    with reporting(tested.fail, "finish of a row that was not yet submitted"):
         session.finish(0)
     first = _converse(tested, session, [[1, 2, 3]])
-    with told(tested.fail, "finish"):
+    with reporting(tested.fail, "finish"):
         session.finish(2)
     rest = {
         (row, turn): tested.ask(session, {row: _prompt(row, turn)})[row]
@@ -239,17 +251,17 @@ def _finishes(tested: _Tested) -> str:
         first | rest,
         "where other rows were finished",
     )
-    with told(tested.fail, "finish"):
+    with reporting(tested.fail, "finish"):
         session.finish(1)
         session.finish(3)
-    return "a finished row leaves the others as they are"
+    return "finishing a row does not change other rows"
 
 
 def _loads(tested: _Tested) -> str:
     tested.load(_model(1).to(tested.model.device), 7)
     _converse(tested, tested.session(_seeds()), TOGETHER)
     _logps(tested)
-    return "load takes other weights over, copies them, and their version is in the samples"
+    return "load copies other weights, and samples have their version"
 
 
 def _refuses(tested: _Tested) -> str:
@@ -260,24 +272,24 @@ def _refuses(tested: _Tested) -> str:
         "one is of another shape": good | {name: torch.zeros(1, 1)},
         "one is unknown": good | {"nonsense.weight": torch.zeros(1)},
     }
-    for what, weights in wrong.items():
+    for fault, weights in wrong.items():
         try:
             tested.generator.load(iter(weights.items()), tested.version)
         except ModelError:
             continue
         except Exception as error:
-            tested.fail(f"load raised {error!r}, and no ModelError, for weights of which {what}")
-        tested.fail(f"load took weights of which {what}")
-    return "weights that are missing, of another shape or unknown are refused"
+            tested.fail(f"load raised {error!r} instead of ModelError for weights of which {fault}")
+        tested.fail(f"load accepted weights of which {fault}")
+    return "weights that are missing, of another shape or unknown are rejected"
 
 
 def _sleeps(tested: _Tested) -> str:
-    """Twice: as in every step of a run."""
+    """Sleeps and wakes twice, since a run does so in every step."""
     tested.load(tested.model, tested.version)
     before = _converse(tested, tested.session(_seeds()), TOGETHER)
     for version in (8, 9):
         for name in ("sleep", "wake"):
-            with told(tested.fail, name):
+            with reporting(tested.fail, name):
                 getattr(tested.generator, name)()
         tested.load(tested.model, version)
         _compare(
@@ -295,35 +307,35 @@ CHECKS: tuple[Callable[[_Tested], str], ...] = (
 )
 
 
-def _converse(tested: _Tested, session: Session, rounds: Sequence[Sequence[int]]) -> Said:
-    """Plays turns of some rows at once, round by round; returns what was said."""
-    said: Said = {}
+def _converse(tested: _Tested, session: Session, rounds: Sequence[Sequence[int]]) -> Conversation:
+    """Plays a conversation in rounds, one turn of some rows per round; returns its samples."""
+    conversation: Conversation = {}
     for rows in rounds:
-        turns = {row: sum(r == row for r, _ in said) for row in rows}
+        turns = {row: sum(r == row for r, _ in conversation) for row in rows}
         samples = tested.ask(session, {row: _prompt(row, turn) for row, turn in turns.items()})
-        said |= {(row, turns[row]): sample for row, sample in samples.items()}
-    return said
+        conversation |= {(row, turns[row]): sample for row, sample in samples.items()}
+    return conversation
 
 
-def _as_they_come(tested: _Tested) -> Said:
-    """Submits a row's next turn while others are still asked for."""
-    session, said = tested.session(_seeds()), Said()
+def _as_they_come(tested: _Tested) -> Conversation:
+    """Submits a row's next turn while other rows are still being sampled."""
+    session, conversation = tested.session(_seeds()), Conversation()
     turns = dict.fromkeys(range(ROWS), 0)
-    with told(tested.fail, "submit or poll"):
+    with reporting(tested.fail, "submit or poll"):
         for row in turns:
             session.submit(row, _prompt(row, 0))
         while turns and (samples := session.poll()):
             for row, sample in samples.items():
-                said[row, turns[row]] = sample
+                conversation[row, turns[row]] = sample
                 turns[row] += 1
                 if turns[row] < TURNS:
                     session.submit(row, _prompt(row, turns[row]))
                 else:
                     del turns[row]
-    return said
+    return conversation
 
 
-def _compare(tested: _Tested, expected: Said, found: Said, how: str) -> None:
+def _compare(tested: _Tested, expected: Conversation, found: Conversation, how: str) -> None:
     for (row, turn), one in expected.items():
         other = found.get((row, turn))
         if (
@@ -337,24 +349,25 @@ def _compare(tested: _Tested, expected: Said, found: Said, how: str) -> None:
 
 
 def _wrong(sample: Sample, sampling: Sampling, version: int) -> str:
-    """Says what is wrong with a sample; empty where nothing is."""
+    """Returns the first fault of a sample; empty if there is none."""
     ids, logps = sample.ids, sample.logps
     if (
         type(ids) is not list
         or type(logps) is not list
         or not all(type(i) is int and 0 <= i < VOCABULARY for i in ids)
     ):
-        return "a sample's ids are not a list of token ids, or its log-probabilities no list"
+        return "a sample's ids are not a list of token ids, or its log-probabilities are not a list"
     if not 1 <= len(ids) == len(logps) <= sampling.max_new_tokens:
         return (
-            f"a sample must have 1 to {sampling.max_new_tokens} tokens and a log-probability each"
+            f"a sample must have 1 to {sampling.max_new_tokens} tokens and one log-probability per"
+            " token"
         )
     if any(token in sampling.stop_ids for token in ids[:-1]):
-        return "a sample goes on behind a stop token"
+        return "a sample continues after a stop token"
     if len(ids) < sampling.max_new_tokens and ids[-1] not in sampling.stop_ids:
         return f"a sample ends before {sampling.max_new_tokens} tokens without a stop token"
     if not all(type(logp) is float and math.isfinite(logp) and logp <= 0 for logp in logps):
-        return "a log-probability is no finite float up to 0"
+        return "a log-probability is not a finite float of at most 0"
     return "" if sample.version == version else f"a sample's version is not {version}"
 
 

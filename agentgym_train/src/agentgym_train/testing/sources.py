@@ -14,44 +14,41 @@ PROCESSES = (1, 2, 3)
 def check_source(
     build: Callable[[Distributed], Source], *, groups: int, steps: int = 3, horizon: int = 4
 ) -> list[str]:
-    """Checks what the trainer relies on in a source.
+    """Checks the properties of a source on which the trainer relies.
 
     Args:
-        build: makes the source of one of the processes that ``distributed`` says there are.
-        groups: of all processes in a step: ``env.groups`` of the configuration.
-        steps: to look at.
-        horizon: turns that an episode may take.
+        build: builds the source of one process; ``distributed`` has its rank and their number.
+        groups: number of groups per step over all processes: ``env.groups`` of the configuration.
+        steps: number of steps to compare.
+        horizon: maximum number of turns of an episode.
 
     Returns:
         One line for each property that holds.
 
     Raises:
-        ConformanceError: the first property that does not hold, with what was seen.
+        ConformanceError: the first property that does not hold, with the values that show it.
     """
-    alone = [_dealt(build, size, groups, steps, horizon) for size in PROCESSES]
-    again = _dealt(build, 1, groups, steps, horizon)
-    for size, dealt in zip((*PROCESSES, 1), (*alone, again), strict=True):
-        for step, (one, other) in enumerate(zip(alone[0], dealt, strict=True)):
+    by_size = [_groups_by_step(build, size, groups, steps, horizon) for size in PROCESSES]
+    again = _groups_by_step(build, 1, groups, steps, horizon)
+    for size, found in zip((*PROCESSES, 1), (*by_size, again), strict=True):
+        for step, (one, other) in enumerate(zip(by_size[0], found, strict=True)):
             if one != other:
                 raise ConformanceError(
-                    f"at step {step + 1} the groups are others with {size} processes, or at another"
+                    f"at step {step + 1} the groups differ with {size} processes, or at another"
                     f" time: {_shown(one, other)}"
                 )
     return [
-        "each process has its own groups, numbered among those of all",
-        (
-            "the groups of a step do not depend on the number of processes, nor on when they are"
-            " asked for"
-        ),
-        "every sampled token has a log-probability, and no failed episode is in a group",
-        "it can be closed twice",
+        "group numbers are unique over all processes",
+        "the groups of a step do not depend on the number of processes or the time of the call",
+        "every sampled token has a log-probability, and groups contain no failed episodes",
+        "close can be called twice",
     ]
 
 
-def _dealt(
+def _groups_by_step(
     build: Callable[[Distributed], Source], size: int, groups: int, steps: int, horizon: int
 ) -> list[dict[int, Group]]:
-    """Returns the groups of each step by their number, of all processes."""
+    """Returns the groups of all processes at each step, by number."""
     found: list[dict[int, Group]] = [{} for _ in range(steps)]
     for rank in range(size):
         distributed = Distributed()
@@ -71,20 +68,20 @@ def _dealt(
     return found
 
 
-def _check(group: Group, others: dict[int, Group], groups: int, where: str) -> None:
-    if group.number in others or not 0 <= group.number < groups:
+def _check(group: Group, earlier: dict[int, Group], groups: int, where: str) -> None:
+    if group.number in earlier or not 0 <= group.number < groups:
         raise ConformanceError(
-            f"{where} has a group of number {group.number}, which is another's, or not from 0 to"
-            f" {groups - 1}"
+            f"{where} has a group of number {group.number}, which another group has, or which is"
+            f" not from 0 to {groups - 1}"
         )
     for t in group.trajectories:
         if t.status.is_error:
             raise ConformanceError(
                 f"{where} has an episode whose environment failed: {t.task_id!r}"
             )
-        if odd := next((turn for turn in t.turns if len(turn.action_ids) != len(turn.logps)), None):
+        if bad := next((turn for turn in t.turns if len(turn.action_ids) != len(turn.logps)), None):
             raise ConformanceError(
-                f"{where} has {len(odd.action_ids)} sampled tokens with {len(odd.logps)}"
+                f"{where} has {len(bad.action_ids)} sampled tokens with {len(bad.logps)}"
                 " log-probabilities"
             )
 

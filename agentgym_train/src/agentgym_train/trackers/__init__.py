@@ -1,1 +1,1 @@
-"""Trackers: a run shown by other programs while it lasts."""
+"""Trackers: show a run in other programs while it trains."""

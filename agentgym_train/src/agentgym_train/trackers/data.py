@@ -1,4 +1,4 @@
-"""What trackers share: whether their library is there, and what they are given, in the shape that they want."""
+"""Shared code of trackers: the check for their library, and conversion of their data."""
 
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
@@ -9,24 +9,29 @@ from agentgym_train.data.types import Trajectory
 from agentgym_train.reporting import report
 
 SAMPLES = "samples"
-"""What episodes are logged under; ``episodes`` is a metric."""
+"""The name of logged episodes; ``episodes`` is the name of a metric."""
 COLUMNS = ["step", "task", "return", "text"]
-"""Of a table of episodes."""
+"""The columns of a table of episodes."""
 
 
 def require(library: str) -> None:
-    """Refuses a tracker whose library is not installed; a mere folder of its name, which wandb leaves behind, is not it.
+    """Rejects a tracker whose library is not installed.
 
     Raises:
-        MissingExtra: names the pip command.
+        MissingExtra: the library is missing; names the pip command.
     """
+    # A folder without code has a spec without an origin. wandb creates a folder named "wandb".
     spec = find_spec(library)
     if spec is None or spec.origin is None:
         raise MissingExtra(f"the tracker {library}", library, "agentgym-train")
 
 
 def flat(metrics: Mapping[str, Any], head: str = "") -> dict[str, float]:
-    """Returns the numbers of a row of metrics but its ``step``, those of inner tables under ``table/key``."""
+    """Returns the numbers of a row of metrics, without its ``step``.
+
+    >>> flat({"step": 3, "loss": 1, "time": {"update": 2.5}})
+    {'loss': 1.0, 'time/update': 2.5}
+    """
     numbers: dict[str, float] = {}
     for key, value in metrics.items():
         if isinstance(value, Mapping):

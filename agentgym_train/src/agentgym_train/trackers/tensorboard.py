@@ -22,9 +22,9 @@ class TensorBoard(TrackerPlugin):
         require("tensorboard")
 
     def build(self, config: Mapping[str, Any], folder: Path) -> "TensorBoardTracker":
-        """Prepares the folder.
+        """Returns the tracker of a run.
 
-        The first step to be logged removes what the folder has of that step and of later ones.
+        The first logged step removes that step and later ones from the folder.
         """
         return TensorBoardTracker(config, folder / "tensorboard")
 
@@ -34,12 +34,11 @@ class TensorBoardTracker(Tracker):
 
     def __init__(self, config: Mapping[str, Any], folder: Path):
         self._folder, self._writer = folder, None  # type: Path, Any
-        self._config = textwrap.indent(
-            json.dumps(config, indent=2, ensure_ascii=False), "    "
-        )  # code, in Markdown
+        # Indented text is code in Markdown.
+        self._config = textwrap.indent(json.dumps(config, indent=2, ensure_ascii=False), "    ")
 
     def log(self, step: int, metrics: Mapping[str, float], episodes: Sequence[Trajectory]) -> None:
-        """Writes numbers and, as one text, episodes; on the disk when this returns."""
+        """Writes numbers, and episodes as one text, and flushes them."""
         from torch.utils.tensorboard import SummaryWriter
 
         with writing(self._folder):

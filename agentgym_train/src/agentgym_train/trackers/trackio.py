@@ -1,4 +1,4 @@
-"""Trackio: wandb's interface over a local database, or over a Hugging Face Space."""
+"""Trackio: the interface of wandb with a local database or a Hugging Face Space."""
 
 import json
 import secrets
@@ -15,12 +15,12 @@ from agentgym_train.protocols import Tracker, TrackerPlugin
 from agentgym_train.trackers.data import COLUMNS, SAMPLES, flat, require, rows
 
 KEPT = "trackio.json"
-"""The file in the run folder that says which run goes on, after which step."""
+"""The file in the run folder with the name and the latest step of the tracked run."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trackio(TrackerPlugin):
-    """Logs to where Trackio keeps its projects: ``TRACKIO_DIR``, or the Space of ``TRACKIO_SPACE_ID``."""
+    """Logs to the folder ``TRACKIO_DIR``, or to the Space ``TRACKIO_SPACE_ID``."""
 
     project: Name = "agentgym"
     run: Name | None = None
@@ -33,14 +33,13 @@ class Trackio(TrackerPlugin):
         """Starts a run, or resumes the one that the folder names.
 
         Raises:
-            ConfigError: Trackio refuses; says why.
+            ConfigError: Trackio rejects the run; gives its reason.
         """
         import trackio
 
         kept = folder / KEPT
-        old = (
-            json.loads(kept.read_bytes()) if kept.exists() else {}
-        )  # a name alone is no sign of the same run
+        # A run is resumed only with this file: another run could have the same name.
+        old = json.loads(kept.read_bytes()) if kept.exists() else {}
         name = old.get("name") or self.run or f"{folder.resolve().name}-{secrets.token_hex(3)}"
         try:
             trackio.init(
@@ -52,7 +51,7 @@ class Trackio(TrackerPlugin):
 
 
 class TrackioTracker(Tracker):
-    """A run that has begun.
+    """A run in progress.
 
     Args:
         name: the run's name.
@@ -64,7 +63,7 @@ class TrackioTracker(Tracker):
         self._name, self._step, self._file, self._open = name, step, file, True
 
     def log(self, step: int, metrics: Mapping[str, float], episodes: Sequence[Trajectory]) -> None:
-        """Logs numbers and, as a table, episodes; steps that the run has already are left out."""
+        """Logs numbers, and episodes as a table; skips steps that the run already has."""
         import trackio
 
         if step > self._step:
@@ -77,7 +76,7 @@ class TrackioTracker(Tracker):
             write_whole(self._file, json.dumps({"name": self._name, "step": step}))
 
     def finish(self) -> None:
-        """Waits until everything is written."""
+        """Waits until all data are written."""
         import trackio
 
         if self._open:

@@ -13,12 +13,15 @@ from agentgym_train.protocols import Tracker, TrackerPlugin
 from agentgym_train.trackers.data import COLUMNS, SAMPLES, flat, require, rows
 
 ID = "wandb-id"
-"""The file in the run folder that says which run goes on."""
+"""The file in the run folder with the id of the tracked run."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class WandB(TrackerPlugin):
-    """Logs to the account of ``wandb login``, or with ``WANDB_MODE=offline`` into ``wandb/`` of the run folder."""
+    """Logs to the account of ``wandb login``.
+
+    With ``WANDB_MODE=offline`` it logs to ``wandb/`` in the run folder.
+    """
 
     project: Name = "agentgym"
     run: Name | None = None
@@ -31,7 +34,7 @@ class WandB(TrackerPlugin):
         """Starts a run, or resumes the one that the folder names.
 
         Raises:
-            ConfigError: wandb refuses; says why.
+            ConfigError: wandb rejects the run; gives its reason.
         """
         import wandb
 
@@ -57,13 +60,13 @@ class WandB(TrackerPlugin):
 
 
 class WandBTracker(Tracker):
-    """A run that has begun."""
+    """A run in progress."""
 
     def __init__(self, run: Any):
         self._run = run
 
     def log(self, step: int, metrics: Mapping[str, float], episodes: Sequence[Trajectory]) -> None:
-        """Logs numbers and, as a table, episodes. wandb leaves out steps that a run has already."""
+        """Logs numbers, and episodes as a table. wandb skips steps that the run already has."""
         import wandb
 
         table = (
@@ -72,7 +75,7 @@ class WandBTracker(Tracker):
         self._run.log({**flat(metrics), **table}, step=step)
 
     def finish(self) -> None:
-        """Waits until everything is sent, or written."""
+        """Waits until all data are sent or written."""
         if self._run is not None:
             self._run.finish()
         self._run = None

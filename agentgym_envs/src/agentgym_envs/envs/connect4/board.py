@@ -135,9 +135,8 @@ class Board:
         lines = []
         for row in reversed(range(self.rows)):
             bits = [1 << column * (self.rows + 1) + row for column in range(self.columns)]
-            lines.append(
-                f"| {' '.join('X' if first & bit else 'O' if mask & bit else '.' for bit in bits)} |"
-            )
+            stones = ["X" if first & bit else "O" if mask & bit else "." for bit in bits]
+            lines.append(f"| {' '.join(stones)} |")
         return "\n".join(
             [*lines, "  " + " ".join(str(column + 1) for column in range(self.columns))]
         )

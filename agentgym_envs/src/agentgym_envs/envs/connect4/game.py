@@ -89,7 +89,8 @@ class Connect4(TextGame):
         return {
             seat: (
                 f"You are {seat} and play {mark}: get {self.board.connect} in a row. "
-                f"{'It is your turn.' if seat == first else f'It is the turn of {first}.'}\n{self._picture()}"
+                f"{'It is your turn.' if seat == first else f'It is the turn of {first}.'}"
+                f"\n{self._picture()}"
             )
             for seat, mark in zip(self.seats, MARKS, strict=True)
         }

@@ -15,8 +15,10 @@ class MazeEnv(TextEnv):
     The idea comes from the maze of LMRL-Gym (Abdulhai et al., 2023). The rules are different.
 
     Args:
-        rooms: maze sizes in rooms. The size is the difficulty. All sizes are equally likely.
-        things: number of things in each maze. The score is the share that the agent has taken.
+        rooms: maze sizes in rooms. A task's size is its difficulty. All sizes are equally
+            likely.
+        things: number of things in each maze. The score is the share of
+            them that the agent has taken.
         **kwargs: see :class:`agentgym_envs.core.TextEnv`.
     """
 
@@ -40,7 +42,7 @@ class MazeEnv(TextEnv):
         return MazeTasks(self._sizes, self._count)
 
     def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
-        """Puts the agent into the start room."""
+        """Puts the agent into the start room; returns the first observation and the goal."""
         self._maze: Maze = task.data["maze"]
         self._room: Room = self._maze.start
         self._left: dict[str, Room] = dict(self._maze.things)
@@ -48,7 +50,7 @@ class MazeEnv(TextEnv):
         return f"Goal: {goal}\n{self._look()}", goal
 
     def act(self, action: str) -> Outcome:
-        """Moves, takes a thing, or explains why the action failed."""
+        """Moves the agent or takes a thing. If that fails, the observation says why."""
         verb, rest = words(action)
         if verb == "go" and rest in MOVES:
             if rest not in self._maze.exits[self._room]:
@@ -64,13 +66,13 @@ class MazeEnv(TextEnv):
         return self._outcome(f"Not an action: {echo(action)}\n{self._look()}", invalid=True)
 
     def actions(self) -> list[str]:
-        """Returns a ``go`` action per exit and a ``take`` action per thing in the room."""
+        """Returns one ``go`` action per exit and one ``take`` action per thing in the room."""
         return [f"go {d}" for d in self._maze.exits[self._room]] + [
             f"take {t}" for t in self._here()
         ]
 
     def oracle(self) -> Iterator[str]:
-        """Yields the shortest walk to each thing in turn."""
+        """Yields a shortest walk to each thing in the order of the goal, and takes the thing."""
         for thing, place in list(self._left.items()):
             yield from self._walk(place)
             yield f"take {thing}"
@@ -94,6 +96,6 @@ class MazeEnv(TextEnv):
 
 
 def words(action: str) -> tuple[str, str]:
-    """Returns the first word of an action and the rest, in lower case with single spaces."""
+    """Splits an action into first word and rest, in lower case with single spaces."""
     verb, _, rest = command(action, 100).lower().partition(" ")
     return verb, rest

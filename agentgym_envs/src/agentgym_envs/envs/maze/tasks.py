@@ -190,7 +190,8 @@ class NumberedMazes(TaskSet, ABC):
         kinds = [kind for kind in self._kinds if listed(kind, split).mazes]
         place, number = divmod(rng.randrange(len(kinds) * LISTED[split]), LISTED[split])
         kind = kinds[place]
-        return f"{kind}-{split}-{rng.randrange(DRAWN) if split == 'train' else number % listed(kind, split).mazes}"
+        maze = rng.randrange(DRAWN) if split == "train" else number % listed(kind, split).mazes
+        return f"{kind}-{split}-{maze}"
 
 
 class MazeTasks(NumberedMazes):

@@ -15,7 +15,10 @@ PATIENCE = 2
 
 
 class Bargaining(Protocol):
-    """The part of a game that its players read: see :class:`agentgym_envs.envs.negotiation.game.Negotiation`."""
+    """The part of a game that its players read.
+
+    See :class:`agentgym_envs.envs.negotiation.game.Negotiation`.
+    """
 
     seats: tuple[str, ...]
     scenario: Scenario

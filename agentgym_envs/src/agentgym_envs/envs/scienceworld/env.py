@@ -86,9 +86,9 @@ class ScienceWorldEnv(TextEnv):
             )
         super().__init__(**kwargs)
         if "easy" in simplification or "teleportAction" in simplification:
-            self.instructions = self.instructions.replace(
-                "go to LOC, ", "go to LOC, teleport to LOC, "
-            )  # type: ignore[misc]
+            places = "go to LOC, "
+            rules = self.instructions.replace(places, f"{places}teleport to LOC, ")
+            self.instructions = rules  # type: ignore[misc]
             self.tools = {**self.tools, "teleport_to": "teleport to {place}"}  # type: ignore[misc]
         self._simplification, self._java = simplification, java
         self._simulator: Simulator | None = None

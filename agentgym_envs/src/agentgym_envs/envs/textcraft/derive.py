@@ -3,7 +3,9 @@
 ``minecraft-data`` is by PrismarineJS (MIT).
 
     python -m pip install minecraft-data==3.20.0
-    python -m agentgym_envs.envs.textcraft.derive SITE_PACKAGES/minecraft_data/data/data/pc/1.19 recipes.json
+    python -m agentgym_envs.envs.textcraft.derive DATA recipes.json
+
+DATA is the folder ``minecraft_data/data/data/pc/1.19`` of the installed package.
 
 That package has one recipe per kind of wood. Here, recipes that differ only in members of a family
 become one recipe with the family's name, as in the game: ``planks`` stands for any planks. Of other

@@ -1,7 +1,8 @@
-"""WebArena's action language (Zhou et al., 2024): what an agent may write, and what is wrong with what it wrote.
+"""WebArena's action language (Zhou et al., 2024): its forms, and the errors of invalid actions.
 
-Ours are ``select``, since the options of a native drop-down list are no elements of the page until
-it is open, and ``click_at`` and ``type_text`` for models that see a picture.
+Three actions are ours. ``select`` is necessary because the options of a native drop-down list are
+not part of the page until the list is open. ``click_at`` and ``type_text`` are for models that see
+a picture.
 """
 
 import re
@@ -12,60 +13,55 @@ from typing import NamedTuple
 
 from agentgym_envs.core import echo
 
-LONGEST = 10_000  # characters of an action: the parser's time grows with their square
+LONGEST = 10_000  # characters of an action: parsing time grows with the square of the length
 SIGHT: Mapping[tuple[str, bool], str] = MappingProxyType(
     {
-        (
-            "tree",
-            False,
-        ): (
+        ("tree", False): (
             "You see a web page as its accessibility tree: lines such as [12] link 'Orders', where"
             " 12 is the element's id."
         ),
         ("screenshot", False): "You see a picture of a web page.",
-        (
-            "screenshot",
-            True,
-        ): (
+        ("screenshot", True): (
             "You see a picture of a web page. Boxes mark its elements; the number in a box is the"
             " element's id.\nA list names them: lines such as [12] link 'Orders'."
         ),
-        (
-            "both",
-            False,
-        ): (
+        ("both", False): (
             "You see a picture of a web page and its accessibility tree: lines such as [12] link"
             " 'Orders', where 12 is the\nelement's id."
         ),
-        (
-            "both",
-            True,
-        ): (
+        ("both", True): (
             "You see a picture of a web page and its accessibility tree: lines such as [12] link"
             " 'Orders', where 12 is the\nelement's id. Boxes in the picture mark elements with"
             " their ids."
         ),
     }
 )
-"""The observation's form, by ``observation`` and ``marks``."""
+"""The form of the observation, by ``observation`` and ``marks``."""
 BY_ID = """\
 click [id]
 hover [id]
 type [id] [text] [1]: types into the field and presses Enter; with [0] it does not press Enter.
 select [id] [option]: chooses an option of a drop-down list."""
 BY_PLACE = """\
-click_at [x] [y]: clicks on a point of the picture, in pixels from its left and its top edge. The picture has 1280 × 720 pixels.
+click_at [x] [y]: clicks on a point of the picture, in pixels from its left and its top edge. \
+The picture has 1280 × 720 pixels.
 type_text [text]: types where the focus is; click on a field first."""
 ALWAYS = """\
 press [keys]: a key or a combination, such as Control+a.
 scroll [down] or scroll [up]
 new_tab, tab_focus [index], close_tab
 goto [url], go_back, go_forward
-stop [answer]: ends the task; the answer is empty if none was asked for, and N/A if the task cannot be done."""
+stop [answer]: ends the task; the answer is empty if none was asked for, \
+and N/A if the task cannot be done."""
 
 
 def instructions(observation: str = "tree", marks: bool = False) -> str:
-    """Returns the rules for what an agent sees; without ids and without a picture there are no actions that need them."""
+    """Returns the rules for an observation; actions that it does not support are left out.
+
+    Args:
+        observation: "tree", "screenshot" or "both".
+        marks: boxes with ids are drawn into the picture.
+    """
     ways = [BY_ID] * ids_shown(observation, marks) + [BY_PLACE] * (observation != "tree")
     return "\n".join(
         [SIGHT[observation, marks], "Answer with one action and nothing else:", *ways, ALWAYS]
@@ -73,7 +69,7 @@ def instructions(observation: str = "tree", marks: bool = False) -> str:
 
 
 def ids_shown(observation: str, marks: bool) -> bool:
-    """Says whether an agent sees elements' ids."""
+    """Returns whether an agent sees the ids of elements."""
     return observation != "screenshot" or marks
 
 
@@ -101,7 +97,7 @@ TOOLS_BY_PLACE: Mapping[str, str] = MappingProxyType(
 
 
 def tools(observation: str, marks: bool) -> dict[str, str]:
-    """Returns the functions for what an agent sees."""
+    """Returns the tools for an observation: a template of the action by the tool's name."""
     own = {
         name: form
         for name, form in TOOLS.items()
@@ -116,7 +112,7 @@ class Action(NamedTuple):
     Attributes:
         name: a key of ``TOOLS`` or ``TOOLS_BY_PLACE``.
         target: an element's id, or a tab's index.
-        text: what to type, choose, press, open or answer; the direction of a scroll; the two
+        text: the text, option, key, address or answer; the direction of a scroll; the two
             coordinates of a click.
         enter: press Enter after typing.
     """
@@ -128,14 +124,16 @@ class Action(NamedTuple):
 
 
 class BadAction(ValueError):
-    """The text is no action; the message says why."""
+    """The text is not an action; the message gives the reason."""
 
 
 def parse(text: str) -> Action:
-    """Reads one action, as WebArena's ``create_id_based_action`` does: what stands behind an action that is whole is left aside.
+    """Reads one action, as WebArena's ``create_id_based_action`` does.
+
+    Text behind a complete action is ignored.
 
     Raises:
-        BadAction: what is wrong with it.
+        BadAction: the text is not an action; the message gives the reason.
     """
     if len(text) > LONGEST:
         raise BadAction(
@@ -161,13 +159,16 @@ def parse(text: str) -> Action:
 
 
 def key_names(keys: str) -> str:
-    """Returns a key or a combination by the names that the browser knows: ``ctrl+A`` is ``Control+A``."""
+    """Returns a key or a combination by the browser's names.
+
+    >>> key_names("ctrl+A")
+    'Control+A'
+    """
     return "+".join(_KEYS.get(key.lower(), key) for key in keys.split("+"))
 
 
-_META = (
-    "Meta" if sys.platform == "darwin" else "Control"
-)  # selects all and copies, as on the machines of WebArena's authors
+# Selects all and copies, as on the machines of WebArena's authors.
+_META = "Meta" if sys.platform == "darwin" else "Control"
 _NAMED = (
     "Alt ArrowDown ArrowLeft ArrowRight ArrowUp Backquote Backslash Backspace CapsLock Control"
     " Delete End Enter Equal Escape Home Insert Minus PageDown PageUp Shift Space Tab F1 F2 F3 F4"
@@ -180,7 +181,7 @@ _KEYS = {name.lower(): name for name in _NAMED.split()} | {
 }
 _KEYS |= {"ctrl": "Control", "esc": "Escape", "return": "Enter", "del": "Delete"}
 _ID = r" ?\[(\d{1,18})\]"
-_TEXT = r" ?\[(.+)\]"  # to the last bracket of the line
+_TEXT = r" ?\[(.+)\]"  # up to the last bracket of the line
 _Form = tuple[str, Callable[..., Action], str]
 _FORMS: dict[str, _Form] = {
     "click": (f"click{_ID}", lambda name, i: Action(name, int(i)), "click [id]"),
@@ -221,7 +222,7 @@ _FORMS: dict[str, _Form] = {
     "goto": (f"goto{_TEXT}", lambda name, url: Action(name, text=url), "goto [url]"),
     "go_back": ("", lambda name: Action(name), "go_back"),
     "go_forward": ("", lambda name: Action(name), "go_forward"),
-    # The first answer on one line, as WebArena has it; without one, an answer of several lines.
+    # The first answer on one line, as in WebArena; otherwise an answer of several lines.
     "stop": (
         r"^(?s:.*?)stop ?\[(.+)\]|^stop ?\[((?s:[^\]].*))\]|",
         lambda name, line, lines: Action(name, text=line or lines or ""),

@@ -1,4 +1,8 @@
-"""The Chromium of a process: found, started at the first use, shared by the process's environments, started anew once it died."""
+"""The Chromium of a process.
+
+It is found, started at the first use, shared by the environments of the process, and started again
+after a crash.
+"""
 
 import os
 import re
@@ -18,48 +22,40 @@ from agentgym_envs.envs.web.pipe import Pipe
 from agentgym_envs.errors import EnvRaised, EnvTimeout, MissingBrowser
 from agentgym_envs.randomness import undisturbed
 
-SHELLS = (
-    "chromium-headless-shell",
-    "chrome-headless-shell",
-)  # Chromium without the parts for a window: faster
+# Chromium without the parts for a window is faster.
+SHELLS = ("chromium-headless-shell", "chrome-headless-shell")
 SYSTEM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-# features that are off: Playwright's own choice, which ours replaces, and requests about the fields
-# of a page
+# Features that are switched off. The list replaces Playwright's own list and adds requests about
+# the fields of a page.
 SILENT = (
-    *(
-        "AvoidUnnecessaryBeforeUnloadCheckSync",
-        "DestroyProfileOnBrowserClose",
-        "HttpsUpgrades",
-        "HttpsFirstBalancedModeAutoEnable",
-    ),
-    *(
-        "LensOverlay",
-        "MediaRouter",
-        "PaintHolding",
-        "ThirdPartyStoragePartitioning",
-        "AvoidCorsURLLoaderRestartOnRedirect",
-    ),
-    *(
-        "OptimizationHints",
-        "NetworkTimeServiceQuerying",
-        "AimEnabled",
-        "PreconnectToSearch",
-        "AutofillServerCommunication",
-    ),
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose",
+    "HttpsUpgrades",
+    "HttpsFirstBalancedModeAutoEnable",
+    "LensOverlay",
+    "MediaRouter",
+    "PaintHolding",
+    "ThirdPartyStoragePartitioning",
+    "AvoidCorsURLLoaderRestartOnRedirect",
+    "OptimizationHints",
+    "NetworkTimeServiceQuerying",
+    "AimEnabled",
+    "PreconnectToSearch",
+    "AutofillServerCommunication",
 )
-GRACE = 3.0  # seconds that a context may take to close
+GRACE = 3.0  # time limit in seconds for closing a context
 WATCH = 0.2  # seconds between two looks at the clock
 ARGUMENTS = (
     "--disable-gpu",
     "--disable-quic",
     "--disable-sync",
-    # pages ask the proxy: see proxy.py
+    # Pages ask the proxy: see proxy.py.
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
-    # A context has one process, and a page keeps the frame of the one before on the same site: an
-    # address opens in half the
-    # time. Playwright's own features stay on.
+    # A context has one process, and a page keeps the frame of the page before on the same site: an
+    # address opens in half the time. Playwright's own features stay on.
     "--renderer-process-limit=1",
-    "--enable-features=RenderDocument:level/crashed-frame,CDPScreenshotNewSurface,SkipListAccountsWithoutGaiaCookies",
+    "--enable-features=RenderDocument:level/crashed-frame,CDPScreenshotNewSurface,"
+    "SkipListAccountsWithoutGaiaCookies",
     f"--disable-features={','.join(SILENT)}",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--force-webrtc-ip-handling-policy",
@@ -73,11 +69,10 @@ class Setting(NamedTuple):
     """The start options of a browser: environments with the same options share one.
 
     Attributes:
-        executable: its program; None: whichever is found.
+        executable: path or name of the program; None: the first that is found.
         headed: show the window.
-        paced: draw sixty frames a second at most. Without a limit pointers and keys do not wait for
-            a frame. But pages that
-            load or move then draw frames as fast as the machine can, and nobody sees these frames.
+        paced: draw at most sixty frames a second. Without a limit, pointers and keys do not wait
+            for a frame. But pages that load or move then draw frames continuously, without any use.
     """
 
     executable: str | None = None
@@ -86,29 +81,29 @@ class Setting(NamedTuple):
 
 
 class Watcher(Protocol):
-    """Whoever has tabs in a context."""
+    """The owner of a context's tabs."""
 
     def opened(self, target: Target) -> None:
-        """A page is there."""
+        """Handles a new page."""
 
     def closed(self, session: str) -> None:
-        """A page has gone."""
+        """Handles the end of a page."""
 
     def heard(self, session: str, event: str, params: dict[str, Any]) -> None:
-        """Something has happened in a page."""
+        """Handles an event of a page."""
 
 
 class Chromium:
     """A running browser and the number of environments that use it.
 
-    Playwright starts and owns it; what happens at every step goes through a connection of its own.
+    Playwright starts and owns the browser. The operations of every step use our own connection.
 
     Attributes:
-        browser: Playwright's.
-        connection: to all of its pages.
-        targets: its pages, by the session for commands to them.
-        watchers: who is told of events, by context.
-        clipboard: of the browser.
+        browser: Playwright's browser.
+        connection: connection to all pages of the browser.
+        targets: the browser's pages, by the session for commands to them.
+        watchers: receivers of events, by context.
+        clipboard: the browser's clipboard.
     """
 
     def __init__(self, playwright: Any, setting: Setting):
@@ -159,18 +154,23 @@ class Chromium:
 
     @property
     def alive(self) -> bool:
-        """Says whether it answers."""
+        """Whether the browser answers."""
         return bool(self.browser.is_connected()) and self.connection.open
 
     @contextmanager
     def deadline(self, seconds: float, context: str = "") -> Iterator[None]:
-        """Closes a context if the block takes longer, since nothing else ends a page that never lets go of its thread.
+        """Limits the time of a block; closes a context when the time is over.
 
-        The browser ends if there is no context, or if the block still takes ``GRACE`` seconds more.
+        Nothing else ends a page that never releases its thread. The browser is ended if there is no
+        context, or if the block takes ``GRACE`` seconds longer.
+
+        Args:
+            seconds: time limit.
+            context: id of the context; "" to end the browser instead.
 
         Raises:
-            EnvTimeout: the time was over.
-            EnvRaised: the browser has died for another reason, or does not do what it should.
+            EnvTimeout: the time is over.
+            EnvRaised: the browser crashed for another reason, or refused a command.
         """
         from playwright.sync_api import Error, TimeoutError
 
@@ -207,7 +207,7 @@ class Chromium:
 class _Process:
     """Playwright and the browsers of this process.
 
-    Playwright's synchronous interface allows one driver a thread.
+    Playwright's synchronous interface allows one driver per thread.
     """
 
     def __init__(self) -> None:
@@ -225,9 +225,8 @@ class _Process:
             chromium = self.running.get(setting)
             if chromium is None or not chromium.alive:
                 chromium = self.running[setting] = Chromium(self.playwright, setting)
-        except (
-            BaseException
-        ):  # a driver that stays would keep this thread from any other loop of events
+        # A remaining driver would block every other event loop of this thread.
+        except BaseException:
             self._rest()
             raise
         chromium.users += 1
@@ -255,13 +254,15 @@ process = _Process()
 
 
 def launch(kind: Any, executable: str, setting: Setting) -> tuple[Any, Pipe]:
-    """Starts a browser, in its sandbox unless the user is root; returns Playwright's browser and our side of its pipe.
+    """Starts a browser, in its sandbox unless the user is root.
 
-    Where the kernel lets no other user have a sandbox, the browser runs without one, and a warning
-    says so.
+    If the kernel allows no sandbox, the browser runs without one, and a warning says so.
+
+    Returns:
+        Playwright's browser and our side of its pipe.
 
     Raises:
-        MissingBrowser: the browser does not start; says why in a line.
+        MissingBrowser: the browser does not start; the message gives the reason in one line.
     """
     from playwright.sync_api import Error
 
@@ -301,13 +302,13 @@ def launch(kind: Any, executable: str, setting: Setting) -> tuple[Any, Pipe]:
 
 
 def _reason(message: str) -> str:
-    """Returns the last that the browser wrote, or else the first that Playwright says."""
+    """Returns the browser's last line, or else the first line of Playwright's message."""
     written = re.findall(r"^\s*(?:- )?\[pid=\d+\]\[err\] (.+)$", message, re.M)
     return (written[-1] if written else message.splitlines()[0])[:300]
 
 
 def own_executable() -> str:
-    """Returns where Playwright keeps its own Chromium, whether it is there or not."""
+    """Returns the path of Playwright's own Chromium, installed or not."""
     if process.playwright is not None:
         return str(process.playwright.chromium.executable_path)
     from playwright.sync_api import sync_playwright
@@ -317,10 +318,10 @@ def own_executable() -> str:
 
 
 def find(executable: str | None, own: str, *, headed: bool = False) -> str:
-    """Returns the browser to start: the one asked for, Playwright's own, or the system's.
+    """Returns the browser to start: the requested one, Playwright's own, or the system's.
 
     Raises:
-        MissingBrowser: there is none.
+        MissingBrowser: no browser was found.
     """
     if executable is not None:
         if (path := shutil.which(executable)) is None:

@@ -1,4 +1,4 @@
-"""The browser's one clipboard, which each environment sees as its own."""
+"""The clipboard of the browser, shared by its environments, with a separate text for each."""
 
 import json
 from contextlib import suppress
@@ -10,14 +10,20 @@ from agentgym_envs.envs.web.tab import Tab
 PAGE = """
 const area = document.body.appendChild(document.createElement('textarea'));
 area.focus();
-document.oncopy = event => { event.preventDefault(); event.clipboardData.setData('text/plain', held); };
-document.onpaste = event => { event.preventDefault(); held = event.clipboardData.getData('text/plain'); };
+document.oncopy = event => {
+  event.preventDefault();
+  event.clipboardData.setData('text/plain', held);
+};
+document.onpaste = event => {
+  event.preventDefault();
+  held = event.clipboardData.getData('text/plain');
+};
 var held = '';
 """
 
 
 class Owner(Protocol):
-    """An environment's share of the browser."""
+    """An environment's part of the browser."""
 
     clipboard: str
 
@@ -28,10 +34,10 @@ class Owner(Protocol):
 class Clipboard:
     """Keeps the texts of all owners apart.
 
-    The text of the owner that acts is the browser's; the others' texts wait here.
+    The browser holds the text of the acting owner; the texts of the others are stored here.
 
     Args:
-        desktop: whether the clipboard is the desktop's, which stays as it is.
+        desktop: the browser uses the clipboard of the desktop, which must not change.
     """
 
     def __init__(self, *, desktop: bool):
@@ -63,7 +69,7 @@ class Clipboard:
 
 
 def prepare(tab: Tab) -> None:
-    """Makes an empty page copy and paste."""
+    """Prepares an empty page for copying and pasting."""
     tab.call("Emulation.setFocusEmulationEnabled", enabled=True)
     tab.evaluate(PAGE)
 
@@ -76,7 +82,7 @@ def read(tab: Tab) -> str:
 
 
 def write(tab: Tab, text: str) -> None:
-    """Replaces the contents of the clipboard by a text, which may be empty."""
+    """Replaces the contents of the clipboard by a text, which can be empty."""
     tab.evaluate(f"held = {json.dumps(text)}; 0")
     _command(tab, "copy")
 

@@ -1,4 +1,7 @@
-"""The browser's DevTools protocol over its pipe: commands go out at once, and their answers are read when they are wanted."""
+"""The browser's DevTools protocol over its pipe.
+
+Commands are sent at once. Their answers are read when they are needed.
+"""
 
 import json
 from collections.abc import Callable
@@ -8,27 +11,27 @@ from typing import Any, NamedTuple
 from agentgym_envs.envs.web.pipe import FIRST, Ended, Pipe
 
 Listener = Callable[[str, str, dict[str, Any]], None]
-"""Gets an event: the session that it is from, its name, its parameters."""
+"""Handles an event: the session that it comes from, its name, its parameters."""
 
 ENDINGS = {
     "Target.detachedFromTarget": "the page was closed",
     "Inspector.targetCrashed": "the page crashed",
 }
-"""Events after which a session's commands are never answered."""
+"""Events after which the browser never answers the commands of a session."""
 
 
 UNASKED = FIRST - 1
-"""Number of a command that another thread sends."""
+"""Number of the command that another thread sends."""
 
 
 class Target(NamedTuple):
     """A page that the connection is attached to.
 
     Attributes:
-        id: its own.
-        context: the one that it belongs to.
-        session: for commands to it.
-        opener: whether a script has opened it that can reach it.
+        id: id of the page.
+        context: id of its context.
+        session: session for commands to the page.
+        opener: a script opened the page and can reach it.
     """
 
     id: str
@@ -38,33 +41,33 @@ class Target(NamedTuple):
 
 
 class Refused(Exception):
-    """The browser did not do what a command says; the message is its own."""
+    """The browser refused a command; the message is the browser's."""
 
 
 class Gone(Exception):
-    """The browser is not there any more."""
+    """The connection to the browser has ended."""
 
 
 class Connection:
     """One connection to a browser.
 
-    Several commands may be on their way; a session's are carried out in order.
+    Several commands can be open; the commands of a session are carried out in order.
 
     Args:
-        pipe: of a browser that has started.
-        listener: called for every event, while something is waited for.
+        pipe: pipe of a browser that has started.
+        listener: called for every event, during a wait for an answer or an event.
 
     Attributes:
-        open: whether it has not ended, as far as anybody has noticed.
+        open: False once an end of the connection was noticed.
         root: our session with the browser itself.
     """
 
     def __init__(self, pipe: Pipe, listener: Listener):
         self._pipe, self._listener, self._last = pipe, listener, UNASKED
         self._answers: dict[int, dict[str, Any]] = {}
-        self._asked: dict[int, str] = {}  # commands that have no answer yet, and their sessions
+        self._asked: dict[int, str] = {}  # open commands and their sessions
         self._ignored: set[int] = set()
-        self._ended: dict[str, str] = {}  # sessions that answer no more, and why
+        self._ended: dict[str, str] = {}  # sessions that answer no more, and the reasons
         self.open, self.root = True, ""
         self.root = str(self.call("", "Target.attachToBrowserTarget")["sessionId"])
 
@@ -93,7 +96,7 @@ class Connection:
         """Waits for the answer to a command.
 
         Raises:
-            Refused: the browser could not do it.
+            Refused: the browser could not carry out the command.
             Gone: the connection has ended.
         """
         while number not in self._answers:
@@ -108,11 +111,11 @@ class Connection:
         return self.result(self.send(session, method, **params))
 
     def wait(self, seconds: float) -> None:
-        """Reads what comes next, an event or an answer; gives up after some seconds."""
+        """Reads the next event or answer; returns after some seconds without one."""
         self._read(seconds)
 
     def dispose(self, context: str) -> None:
-        """Asks the browser to close a context. Any thread may call this method."""
+        """Asks the browser to close a context. Any thread can call this method."""
         message = {
             "id": UNASKED,
             "method": "Target.disposeBrowserContext",
@@ -122,7 +125,7 @@ class Connection:
             self._pipe.send(json.dumps({**message, "sessionId": self.root}).encode())
 
     def close(self) -> None:
-        """Leaves the browser alone."""
+        """Stops using the browser, which goes on."""
         self.open = False
 
     def _read(self, seconds: float | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Effects of an episode beside its pages: dialogs, downloads, and requests that were stopped."""
+"""Effects of an episode beside its pages: dialogs, downloads, and stopped requests."""
 
 import os
 import re
@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 DOWNLOADS = 20
-"""Downloads that an episode may begin."""
+"""Limit of downloads per episode."""
 DOWNLOAD_BYTES = 10_000_000
-"""Size of a download at most."""
+"""Limit of a download's size."""
 DIALOGS = 3
-"""Dialogs that an observation lists."""
+"""Limit of dialogs in one observation."""
 INSIDE = frozenset(
     (
         "http",
@@ -35,11 +35,16 @@ INSIDE = frozenset(
 FORBIDDEN = re.compile(
     r"Not allowed to (?:load local resource|navigate top frame to data URL): (\S+)"
 )
-"""Chromium's words for addresses that no page may open, such as those of files."""
+"""Chromium's message for addresses that no page can open, such as those of files."""
 
 
 class Note(NamedTuple):
-    """A line for the next observation: the kind in capitals, and a text in which addresses are the real ones."""
+    """A line of the next observation.
+
+    Attributes:
+        kind: in capitals.
+        text: with the real addresses, not the public names.
+    """
 
     kind: str
     text: str
@@ -49,13 +54,13 @@ class Effects:
     """Collects the effects of an episode.
 
     Args:
-        folder: for downloads; must exist.
+        folder: existing folder for downloads.
 
     Attributes:
         refused: stopped attempts as pairs: the kind or origin, and the address or number of the
             attempt.
         files: finished downloads, oldest first.
-        notes: for the next observation.
+        notes: lines for the next observation.
         dialogs: the number of dialogs during the current action.
     """
 
@@ -70,7 +75,9 @@ class Effects:
         self.notes: list[Note] = []
         self.dialogs = self._begun = 0
         self._loading: dict[str, str] = {}  # names of downloads by the browser's numbers
-        self._documents: list[str] = []  # addresses that the last action asked for
+        # Documents that the last action asked for: addresses by the browser's numbers.
+        self._documents: dict[str, str] = {}
+        self._errors: dict[str, str] = {}  # of those documents, by address
         for file in self.folder.iterdir():
             file.unlink()
 
@@ -83,11 +90,19 @@ class Effects:
         """Counts an attempt that has no address."""
         self.refused.add((kind, str(len(self.refused))))
 
-    def asked(self, url: str) -> bool:
-        """Notes a document that a page asks for; says whether the browser handles its scheme itself."""
+    def document_requested(self, number: str, url: str) -> bool:
+        """Notes a document that a page asks for.
+
+        Args:
+            number: the browser's number of the request.
+            url: the document's address.
+
+        Returns:
+            Whether the browser handles the scheme itself.
+        """
         scheme = url.partition(":")[0].lower()
         if scheme in INSIDE:
-            self._documents.append(url)
+            self._documents[number] = url
             return True
         if (f"{scheme}:", url) not in self.refused:
             self.refused.add((f"{scheme}:", url))
@@ -96,8 +111,17 @@ class Effects:
             )
         return False
 
+    def failed(self, number: str, error: str) -> None:
+        """Notes that a document did not load, with the browser's name of the error."""
+        if number in self._documents and error != "net::ERR_ABORTED":
+            self._errors[self._documents[number]] = error
+
+    def reported(self, url: str) -> None:
+        """Notes that another line already says why an address did not open."""
+        self._documents = {n: asked for n, asked in self._documents.items() if asked != url}
+
     def logged(self, text: str) -> None:
-        """Notes a link that the browser itself refuses to open for a page; its log is the only sign."""
+        """Notes a link that the browser refused to open; its log is the only sign."""
         found = FORBIDDEN.match(text)
         if (
             found is not None
@@ -112,7 +136,7 @@ class Effects:
         self.notes.append(Note("DIALOG", f"{kind}: {' '.join(message.split())[:200]} (accepted)"))
 
     def begin_download(self, number: str, name: str) -> bool:
-        """Notes a download that begins; says whether it may go on."""
+        """Notes the start of a download; returns whether it can go on."""
         self._begun += 1
         if self._begun > DOWNLOADS:
             self.stop_download(number, name, f"an episode may download {DOWNLOADS} files")
@@ -121,13 +145,13 @@ class Effects:
         return True
 
     def stop_download(self, number: str, name: str, reason: str) -> None:
-        """Notes a download that does not go on."""
+        """Notes a download that was stopped."""
         self._loading.pop(number, None)
         self.refuse("download")
         self.notes.append(Note("DOWNLOAD", f"{name[:100]} was stopped: {reason}"))
 
     def downloaded(self, number: str, state: str, received: float) -> bool:
-        """Follows a download; says whether it may go on."""
+        """Follows a download; returns whether it can go on."""
         name = self._loading.get(number)
         if name is None:
             return True
@@ -142,7 +166,7 @@ class Effects:
         return True
 
     def _keep(self, file: Path, name: str) -> None:
-        """Gives a finished download its own name."""
+        """Renames a finished download to its file name."""
         bare = Path(name.replace("\\", "/")).name[:100].strip(". ") or "download"
         place, number = self.folder / bare, 1
         while place.exists():
@@ -154,26 +178,38 @@ class Effects:
 
     @property
     def downloading(self) -> bool:
-        """Whether a download has not ended."""
+        """Whether a download is still running."""
         return bool(self._loading)
 
     def reason(self) -> str:
-        """Returns why an address that was just asked for does not open, or "" if nothing is known."""
+        """Returns why the last requested address does not open, or "" if the reason is unknown."""
         return next((note.text for note in reversed(self.notes) if note.kind == "BLOCKED"), "")
 
-    def take_notes(self, refused: Callable[[str], bool]) -> list[Note]:
+    def take_notes(
+        self, refused: Callable[[str], bool], reason: Callable[[str], str]
+    ) -> list[Note]:
         """Returns the notes since the last observation.
 
         Args:
             refused: says whether the proxy refused an address.
+            reason: says why the proxy could not open an address; "" if it could.
         """
-        blocked = dict.fromkeys(url for url in self._documents if refused(url))
+        documents = dict.fromkeys(self._documents.values())
+        blocked = [url for url in documents if refused(url)]
+        failed = {
+            url: why
+            for url in documents
+            if url not in blocked and (why := reason(url) or self._errors.get(url))
+        }
         dialogs = [note for note in self.notes if note.kind == "DIALOG"]
         others = [note for note in self.notes if note.kind != "DIALOG"]
         notes = (
             dialogs[:DIALOGS]
             + [Note("BLOCKED", f"{url[:200]} is not part of this task") for url in blocked]
+            + [Note("FAILED", f"{url[:200]} did not open: {why}") for url, why in failed.items()]
             + others
         )
-        self.notes, self._documents = [], []
+        self.notes = []
+        self._documents.clear()
+        self._errors.clear()
         return notes

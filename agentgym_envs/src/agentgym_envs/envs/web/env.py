@@ -1,4 +1,4 @@
-"""What all web environments share: the browser, WebArena's observation and actions, failures."""
+"""The base class of web environments: the browser, WebArena's observation and actions, failures."""
 
 import base64
 import os
@@ -22,6 +22,7 @@ from agentgym_envs.envs.web.hands import perform
 from agentgym_envs.envs.web.picture import draw, pixels
 from agentgym_envs.envs.web.proxy import Reply, Request
 from agentgym_envs.envs.web.session import Session
+from agentgym_envs.envs.web.settle import settle
 from agentgym_envs.envs.web.tab import VIEWPORT, Tab
 from agentgym_envs.envs.web.tree import cut
 from agentgym_envs.errors import ArgumentError, EnvFailure, MissingExtra
@@ -50,13 +51,14 @@ class WebEnv(TextEnv):
     """Base class of environments in a browser.
 
     Args:
-        viewport: show what is in view only, as a person sees it; by default the whole page.
-        max_length: characters of the accessibility tree; more is cut, with a mark.
-        history: previous actions that are shown.
-        browser: the browser's program; by default Playwright's own, or the system's Chromium or
-            Chrome.
+        viewport: show only the part of the page in view, as a person sees it; by default the whole
+            page.
+        max_length: limit of the accessibility tree in characters; a cut is marked.
+        history: number of previous actions that are shown.
+        browser: path or name of the browser's program; by default Playwright's own, or the system's
+            Chromium or Chrome.
         headed: show the window.
-        timeout: seconds that a page may take to answer an action.
+        timeout: seconds in which a page must answer an action.
         observation: "tree", "screenshot" or "both". ``info["screenshot"]`` has the picture, as a
             ``data:`` address of a PNG file.
         marks: draw numbered boxes over the elements of the picture; the numbers are the ids that
@@ -66,19 +68,22 @@ class WebEnv(TextEnv):
         **kwargs: see :class:`agentgym_envs.core.TextEnv`.
 
     Raises:
-        ArgumentError: ``viewport`` is a size: the window has one of its own, WebArena's. Or no such
-            ``observation``.
-        MissingExtra: marks and arrays of pixels need Pillow.
+        ArgumentError: ``viewport`` is a size, but the window always has WebArena's size; or
+            ``observation`` or ``marks`` has an invalid value.
+        MissingExtra: Playwright is not installed, or Pillow, which marks and arrays of pixels need.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}
 
     clock: datetime | None = None
-    """When the pages' clock stands still, but for what an action takes; None: it is the world's."""
+    """The fixed time of the pages' clock, which only actions move; None: the real time."""
     tick = 0
-    """Milliseconds that an action takes: a page's own timers of up to then are over when the agent sees it."""
+    """Milliseconds of the page's clock that an action takes.
+
+    The agent sees the page after all of the page's timers within this time.
+    """
     paced = True
-    """Whether the browser draws sixty frames a second at most: see :class:`Setting`."""
+    """Whether the browser draws at most sixty frames a second: see :class:`Setting`."""
 
     instructions = actions.INSTRUCTIONS
     tools = actions.TOOLS
@@ -136,7 +141,7 @@ class WebEnv(TextEnv):
 
     @abstractmethod
     def serve(self, request: Request) -> Reply | bool:
-        """Answers a request of a page, or says whether it may leave the machine."""
+        """Answers a request of a page, or returns whether the request may leave the machine."""
 
     @abstractmethod
     def open(self, task: Task, rng: random.Random, session: Session) -> str:
@@ -144,48 +149,48 @@ class WebEnv(TextEnv):
 
     @abstractmethod
     def judge(self, action: Action, session: Session) -> Outcome:
-        """Says how things stand after an action; ``text`` is filled in afterwards."""
+        """Judges the state after an action; ``text`` is filled in afterwards."""
 
     def read(self, action: str) -> Action:
         """Reads an action.
 
         Raises:
-            BadAction: what is wrong with it.
+            BadAction: the text is not an action; the message gives the reason.
         """
         return actions.parse(action)
 
     def pass_time(self, session: Session) -> None:
-        """Lets the page have the time that an action takes, and waits for what it then asks for."""
+        """Lets the time of an action pass on the page, and waits for the requests that follow."""
         if self.tick:
-            session.settle(looks=1, passing=self.tick)
+            settle(session, looks=1, passing=self.tick)
 
     def shown_url(self, url: str) -> str:
         """Returns an address as the agent sees it."""
         return url
 
     def patience(self, action: Action) -> float:
-        """Returns the seconds that an action and its judgement may take."""
+        """Returns the time limit in seconds of an action and its judgement."""
         return self.timeout
 
     def before_look(self, tab: Tab) -> None:
-        """Prepares the page for being read; nothing by default."""
+        """Prepares the page before it is read; nothing by default."""
 
     def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
-        """Opens the task's page in this environment's own tabs."""
+        """Opens the task's page in this environment's tabs."""
         self._done = []
         with self._kept_clean():
             session = self._running()
             with session.deadline(self.timeout):
                 session.begin()
                 goal = self.open(task, rng, session)
-                session.settle()
+                settle(session)
                 self.pass_time(session)
                 session.tab.forget()
                 return self._observation(goal, ""), goal
 
     @contextmanager
     def _kept_clean(self) -> Iterator[None]:
-        """Gives up the tabs in which something has failed: the next episode gets new ones."""
+        """Closes the tabs after a failure: the next episode gets new ones."""
         try:
             yield
         except EnvFailure:
@@ -200,19 +205,20 @@ class WebEnv(TextEnv):
             parsed = self.read(action)
         except BadAction as error:
             trouble = str(error)
-        return self.apply(parsed, trouble, said=echo(action))
+        return self.apply(parsed, trouble, label=echo(action))
 
     def refuse(self, text: str) -> Outcome:
-        """Takes a response without an action for one whose action is not understood: the page is shown with what is wrong."""
-        return self.apply(Action("none"), text, said="none")
+        """Handles an action that was not understood: the page is shown with the reason."""
+        return self.apply(Action("none"), text, label="none")
 
-    def apply(self, action: Action, trouble: str, *, said: str) -> Outcome:
-        """Carries out what was read.
+    def apply(self, action: Action, trouble: str, *, label: str) -> Outcome:
+        """Carries out an action that was read.
 
         Args:
-            action: "none" if it was not understood.
-            trouble: what was wrong with it; empty if nothing was.
-            said: what the next observation calls it, if it was for no element.
+            action: the action; its name is "none" if the text was not understood.
+            trouble: the error in the text; empty if there is none.
+            label: text for the next observation's previous action, if the action was not for an
+                element.
         """
         session = self.session
         assert session is not None
@@ -224,7 +230,7 @@ class WebEnv(TextEnv):
                 except BadAction as error:
                     trouble = str(error)
             verdict = self.judge(action, session)
-            self._done.append(self._named(action) or said)
+            self._done.append(self._named(action) or label)
             text = self._observation(self._goal, trouble)
         extra = {
             "blocked": dict(sorted(session.blocked.items())),
@@ -236,7 +242,10 @@ class WebEnv(TextEnv):
         return verdict._replace(text=text, invalid=bool(trouble), extra=extra)
 
     def _named(self, action: Action) -> str:
-        """Returns an action with the line of the element that it was for, as WebArena repeats it; "" if it was for none."""
+        """Returns an action with the line of its element, as WebArena repeats it.
+
+        Without an element, the result is "".
+        """
         line = (
             re.search(rf"^\t*\[{action.target}\] (.+)$", self._text, re.M)
             if action.name in ON_ELEMENT
@@ -276,7 +285,7 @@ class WebEnv(TextEnv):
         return "\n".join(parts + ([f"ERROR: {trouble}"] if trouble else []))
 
     def _seen(self, session: Session) -> str:
-        """Takes the picture, if one is asked for; returns the tree, or the list of marked elements without one."""
+        """Takes the picture if requested; returns the tree or the list of marked elements."""
         number = (
             session.tab.begin_tree() if actions.ids_shown(self.observation, self.marks) else None
         )
@@ -303,7 +312,10 @@ class WebEnv(TextEnv):
         )
 
     def render(self) -> Any:
-        """Returns the last observation in mode "ansi", the picture of what is in view in mode "rgb_array"."""
+        """Renders the last observation: as text in mode "ansi", as a picture in mode "rgb_array".
+
+        The picture shows the part of the page in view.
+        """
         if self.render_mode != "rgb_array":
             return super().render()
         if self.session is None:
@@ -311,7 +323,10 @@ class WebEnv(TextEnv):
         return pixels(self._picture or self.session.screenshot())
 
     def actions(self) -> list[str]:
-        """Returns actions on the elements that the observation shows; what is typed is quoted in the goal."""
+        """Returns actions on the elements that the observation shows.
+
+        The texts to type are those that the goal quotes.
+        """
         words = re.findall(r'"([^"\n]+)"', self._goal) or ["hello"]
         found, chooser = [], ""
         for number, role, rest in re.findall(r"^\t*\[(\d+)\] (\w+) (.*)$", self._text, re.M):
@@ -326,7 +341,7 @@ class WebEnv(TextEnv):
         return [*found, "scroll [down]", "scroll [up]", "press [Enter]"]
 
     def _running(self) -> Session:
-        """Returns this environment's session, in a browser that lives."""
+        """Returns this environment's session, in a running browser."""
         if self._chromium is None or not self._chromium.alive:
             self.close()
             self._chromium = process.take(self._setting)

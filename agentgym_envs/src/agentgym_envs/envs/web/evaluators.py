@@ -1,7 +1,9 @@
-"""WebArena's evaluators (Zhou et al., 2024): is what the agent answered, where it ended, and what it changed as the task demands?
+"""WebArena's evaluators (Zhou et al., 2024).
 
-Two extensions, used by our sites: a ``program_html`` target whose locator begins with ``sql:`` asks
-a database of the episode, and the answer check ``answer`` judges by meaning
+They check the agent's answer, the page where it ended, and the changes that it made.
+
+Our sites use two extensions. A ``program_html`` target whose locator begins with ``sql:`` asks a
+database of the episode. The answer check ``answer`` judges by meaning
 (:mod:`agentgym_envs.envs.web.sites.answers`).
 """
 
@@ -18,10 +20,10 @@ from agentgym_envs.envs.web.sites.answers import accepts
 from agentgym_envs.envs.web.tokens import is_word
 
 Judge = Callable[[str, str, str, str], bool]
-"""Stands for WebArena's GPT-4: the question, the intent, the reference, the answer.
+"""Replaces WebArena's GPT-4; takes the question, the intent, the reference and the answer.
 
-The question is "fuzzy_match": does the answer mean what the reference says? Or it is "ua_match":
-does it give the reference's reason why the task cannot be done?
+The question "fuzzy_match" asks whether the answer means the same as the reference. The question
+"ua_match" asks whether the answer gives the reference's reason why the task cannot be done.
 """
 
 
@@ -33,8 +35,8 @@ class Scene(NamedTuple):
         another_tab: lends a tab that is not the agent's, for the addresses that a task names.
         query: answers ``sql:`` locators.
         helpers: functions that ``func:`` locators and addresses call, by name.
-        judge: decides what no rule can; without one, a normalised match does.
-        idle: milliseconds that a page which is opened to be judged gets after it has loaded.
+        judge: decides questions without a rule; None: a normalised match decides.
+        idle: milliseconds of waiting after a page was opened to be judged.
     """
 
     page: Any
@@ -46,19 +48,24 @@ class Scene(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """The result, and how ``fuzzy_match`` was decided if it was needed: "judge" or "normalised match"."""
+    """The result of an evaluation.
+
+    Attributes:
+        success: all evaluators agree.
+        judged_by: "judge" or "normalised match" if ``fuzzy_match`` was needed.
+    """
 
     success: bool
     judged_by: str = ""
 
 
 def evaluate(config: Mapping[str, Any], answer: str, scene: Scene) -> Verdict:
-    """Applies all of a task's evaluators; all must agree.
+    """Applies the evaluators of a task; success requires that all of them agree.
 
     Args:
         config: the task in WebArena's form, with real addresses.
         answer: the argument of ``stop``.
-        scene: where the agent ended.
+        scene: the state in which the agent ended.
 
     Raises:
         TaskError: the configuration has a mistake: see :func:`agentgym_envs.envs.web.forms.check`.
@@ -78,7 +85,11 @@ def evaluate(config: Mapping[str, Any], answer: str, scene: Scene) -> Verdict:
 
 
 def clean(answer: str) -> str:
-    """Removes blanks and one pair of quotes around an answer, and its capitals."""
+    """Removes surrounding blanks and one pair of quotes, and converts to lower case.
+
+    >>> clean(" 'Yes' ")
+    'yes'
+    """
     text = answer.strip()
     for quote in "'\"":
         if text.startswith(quote) and text.endswith(quote):
@@ -87,15 +98,30 @@ def clean(answer: str) -> str:
 
 
 def includes(reference: str, answer: str, *, alone: bool = False) -> bool:
-    """Says whether an answer holds a reference; a letter or digit that is asked for ``alone`` must be a word of its own."""
-    wanted, said = clean(reference), clean(answer)
+    """Returns whether an answer contains a reference.
+
+    Args:
+        reference: the text to find.
+        answer: the agent's answer.
+        alone: a reference of a single letter or digit must be a separate word.
+
+    >>> includes("blue", "Dark Blue")
+    True
+    """
+    wanted, text = clean(reference), clean(answer)
     if alone and len(wanted) == 1 and wanted.isalnum():
-        return is_word(wanted, said)
-    return wanted in said
+        return is_word(wanted, text)
+    return wanted in text
 
 
 def normalised(reference: str, answer: str) -> bool:
-    """Says whether all words of the reference stand in the answer in this order, without case, punctuation and articles."""
+    """Returns whether the answer contains all words of the reference, in the same order.
+
+    Case, punctuation and articles are ignored.
+
+    >>> normalised("the blue shoe", "A blue, shoe!")
+    True
+    """
 
     def words(text: str) -> str:
         bare = text.lower().translate(str.maketrans("", "", string.punctuation))
@@ -117,11 +143,11 @@ def _string(config: Mapping[str, Any], answer: str, scene: Scene) -> tuple[bool,
         )
 
     for how, wanted in spec["reference_answers"].items():
-        if how == "answer":  # of our own sites
+        if how == "answer":  # only our sites use it
             fits &= accepts(wanted, answer, config["intent"], scene.query)
         elif how == "exact_match":
             fits &= clean(wanted) == clean(answer)
-        elif how == "fuzzy_match" and wanted == "N/A":  # a reason may make up for a missing N/A
+        elif how == "fuzzy_match" and wanted == "N/A":  # a reason can replace a missing N/A
             fits = (fits and clean(answer) == "n/a") or ask("ua_match", spec["string_note"])
         elif how == "must_include":
             fits &= all(includes(w, answer, alone=len(wanted) == 1) for w in wanted)
@@ -159,7 +185,7 @@ def _program(target: Mapping[str, Any], scene: Scene) -> bool:
     else:
         if url.startswith("func:"):
             url = _function(url, scene, last_url=scene.page.url)
-        with scene.another_tab() as page:  # what the agent has not saved is not there
+        with scene.another_tab() as page:  # unsaved changes of the agent do not count
             page.goto(url, wait_until="load")
             if scene.idle:
                 page.wait_for_timeout(scene.idle)
@@ -183,12 +209,12 @@ def _located(locator: str, target: Mapping[str, Any], scene: Scene, page: Any) -
         return str(page.content())
     if locator.startswith("func:"):
         return _function(locator, scene, page=page)
-    with suppress(Error):  # the locator says what there is without the rest of them
+    with suppress(Error):  # the locator reads the page even if an action fails
         for action in target.get("prep_actions") or ():
             page.evaluate(f"() => {action}")
     try:
         return str(page.evaluate(f"() => {locator}"))
-    except Error:  # the page has no such element: that is an answer too
+    except Error:  # a missing element counts as an empty text
         return ""
 
 
@@ -196,18 +222,18 @@ def _function(text: str, scene: Scene, *, page: Any = None, last_url: str = "__l
     """Calls a helper.
 
     Args:
-        text: as the task writes it.
-        scene: with the helpers.
-        page: for ``__page__``, which only a locator may name.
-        last_url: for ``__last_url__``, which only an address may name.
+        text: the call, as the task writes it.
+        scene: contains the helpers.
+        page: value of ``__page__``, which only a locator can name.
+        last_url: value of ``__last_url__``, which only an address can name.
     """
     name, values, named = call_of(text, scene.helpers, paged=page is not None)
 
-    def given(value: Any) -> Any:
+    def filled(value: Any) -> Any:
         if isinstance(value, ast.Name):
             return page
         return value.replace("__last_url__", last_url) if isinstance(value, str) else value
 
     return scene.helpers[name](
-        *map(given, values), **{key: given(value) for key, value in named.items()}
+        *map(filled, values), **{key: filled(value) for key, value in named.items()}
     )

@@ -1,4 +1,7 @@
-"""The form of a task's evaluation: a mistake in it is an error before any page is opened, whatever the agent did."""
+"""Checks the form of a task's evaluation.
+
+A mistake is an error before any page is opened, independent of the agent's actions.
+"""
 
 import ast
 from collections.abc import Callable, Mapping
@@ -12,15 +15,15 @@ Helpers = Mapping[str, Callable[..., str]]
 
 
 def check(config: Mapping[str, Any], helpers: Helpers, *, database: bool) -> None:
-    """Checks all of a task's evaluators.
+    """Checks all evaluators of a task.
 
     Args:
         config: the task in WebArena's form.
-        helpers: functions that ``func:`` may call, by name.
-        database: ``sql:`` locators can be answered.
+        helpers: functions that ``func:`` can call, by name.
+        database: ``sql:`` locators are available.
 
     Raises:
-        TaskError: what is wrong, in which task.
+        TaskError: the configuration has a mistake; the message names it and the task.
     """
     spec, name = config["eval"], f"task {config.get('task_id')}"
     for kind in spec["eval_types"]:
@@ -59,7 +62,7 @@ def _check_answers(spec: Mapping[str, Any], name: str) -> None:
                 f"{name}: unknown answer check {how!r}; use exact_match, must_include or"
                 " fuzzy_match"
             )
-        if how == "answer":  # of our own sites, whose tests read every task
+        if how == "answer":  # of our sites, whose tests read every task
             continue
         if how == "exact_match":
             _text(wanted, f"{name}: {how}")
@@ -112,16 +115,20 @@ def _check_target(target: Mapping[str, Any], helpers: Helpers, database: bool, n
 
 
 def call_of(text: str, helpers: Helpers, *, paged: bool) -> tuple[str, list[Any], dict[str, Any]]:
-    """Returns the helper that ``func:name('text', __page__)`` calls, and its arguments; ``__page__`` stays an ``ast.Name``.
+    """Parses a call such as ``func:name('text', __page__)``.
 
     Args:
-        text: as the task writes it.
+        text: the call, as the task writes it.
         helpers: functions by name.
-        paged: ``__page__`` may be named.
+        paged: the call can name ``__page__``.
+
+    Returns:
+        The helper's name, its positional and its named arguments. ``__page__`` stays an
+        ``ast.Name``.
 
     Raises:
-        TaskError: it is not one call of a known helper with texts, numbers and ``__page__``.
-            Nothing else of Python is run.
+        TaskError: the text is not one call of a known helper with texts, numbers and ``__page__``.
+            Other Python code is never run.
     """
     known = ", ".join(sorted(helpers)) or "no helpers"
     try:

@@ -1,4 +1,4 @@
-"""Becomes a browser whose debugging pipe goes to another process: see ``pipe.py``.
+"""Becomes a browser whose debugging pipe belongs to another process: see ``pipe.py``.
 
 Arguments: the socket of that process, the browser's program, the browser's arguments.
 """
@@ -12,15 +12,15 @@ READ, WRITE = 3, 4
 
 
 PROGRAMS = {"xdg-settings": "echo yes", "xdg-open": "exit 1", "xdg-email": "exit 1"}
-"""Programs of the desktop that a page could start by a link such as mailto:, and the scripts that the browser finds instead.
+"""Desktop programs that a link such as mailto: could start, and the scripts that replace them.
 
-The browser asks the first one whether it is itself the program for a scheme. If it is, the link has
-no effect.
+The browser asks ``xdg-settings`` whether it is itself the program for a scheme. If it is, the link
+has no effect.
 """
 
 
 def replace_programs(folder: str) -> None:
-    """Puts the scripts into a folder, and the folder in front of the path on which the browser looks for programs."""
+    """Writes the scripts into a folder and puts the folder first in the browser's search path."""
     os.makedirs(folder)
     for name, script in PROGRAMS.items():
         with open(
@@ -35,10 +35,10 @@ def main(place: str, executable: str, *arguments: str) -> None:
     with socket.socket(socket.AF_UNIX) as there:
         there.connect(place)
         socket.send_fds(there, [b"x"], [READ, WRITE])
-        _, given, _, _ = socket.recv_fds(there, 1, 2)
-    os.dup2(given[0], READ)
-    os.dup2(given[1], WRITE)
-    for descriptor in given:
+        _, descriptors, _, _ = socket.recv_fds(there, 1, 2)
+    os.dup2(descriptors[0], READ)
+    os.dup2(descriptors[1], WRITE)
+    for descriptor in descriptors:
         if descriptor not in (READ, WRITE):
             os.close(descriptor)
     profile = next(

@@ -1,4 +1,4 @@
-"""How actions are carried out on a page."""
+"""Carries out actions on a page."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -7,10 +7,11 @@ from agentgym_envs.envs.web.actions import Action, BadAction
 from agentgym_envs.envs.web.connection import Refused
 from agentgym_envs.envs.web.keys import ENTER, strokes
 from agentgym_envs.envs.web.session import Session
+from agentgym_envs.envs.web.settle import settle
 from agentgym_envs.envs.web.tab import VIEWPORT, Tab, script
 
-MOMENT = 20  # milliseconds between two looks at it
-STEADY = 1.0  # seconds that a click waits for an element that moves away when the pointer comes
+STEADY_LOOK = 20  # milliseconds between two looks at the element
+STEADY_WAIT = 1.0  # seconds that a click waits for an element that moves away from the pointer
 LEFT = {"button": "left", "clickCount": 1}
 Point = tuple[float, float]
 
@@ -19,11 +20,11 @@ def perform(session: Session, action: Action) -> None:
     """Carries out an action other than ``stop`` and waits until the page has settled.
 
     Raises:
-        BadAction: it cannot be done on this page; the page is as it was.
+        BadAction: this page does not allow the action; the page has not changed.
     """
     session.start()
     DO[action.name](session, action)
-    session.settle()
+    settle(session)
 
 
 def _node(tab: Tab, action: Action) -> int:
@@ -34,13 +35,18 @@ def _node(tab: Tab, action: Action) -> int:
 
 
 def _point(session: Session, action: Action, across: float = 0.5) -> tuple[Point, str, str]:
-    """Returns a point of the element, scrolled into view, what a click there would meet, and the element as an object of the page.
+    """Scrolls an element into view and chooses a point to click.
+
+    If another element covers the preferred point, a point near an edge is used.
 
     Args:
-        session: with the page.
-        action: with the element's id.
-        across: of its width, from the left; half of its height. Where something covers that, a
-            point near an edge may be free.
+        session: the session with the page.
+        action: contains the element's id.
+        across: preferred place within the element's width, from the left; at half of its height.
+
+    Returns:
+        The point, the kind of element that a click there would meet, and the element as an object
+        of the page.
     """
     tab = session.tab
     node = _node(tab, action)
@@ -66,31 +72,33 @@ def _point(session: Session, action: Action, across: float = 0.5) -> tuple[Point
 
 
 def _meets(tab: Tab, element: str, points: Sequence[Point]) -> list[str]:
-    """Returns what clicks at some points would meet: "gone" without the element, "unknown" if the page does not let us ask."""
+    """Returns the kinds of elements that clicks at some points would meet.
+
+    The kind is "gone" without the element, and "unknown" if the page does not allow the question.
+    """
     try:
-        met = tab.applied(element, script("meets.js"), points)
+        met = tab.call_on(element, script("meets.js"), points)
     except Refused:
         met = ["gone"] * len(points)
     return met if isinstance(met, list) and len(met) == len(points) else ["unknown"] * len(points)
 
 
 def move(tab: Tab, point: Point) -> None:
-    """Moves the pointer.
+    """Moves the pointer and waits until the page has received the event.
 
-    The page has heard of it afterwards: pointers and keys take another way to it than other
-    commands.
+    Pointer and key events take another way to the page than other commands.
     """
     tab.call("Input.dispatchMouseEvent", type="mouseMoved", x=point[0], y=point[1])
 
 
 def _click(session: Session, action: Action, across: float = 0.5) -> None:
-    """Clicks as a hand does: what changes under the pointer has changed before the button goes down."""
+    """Clicks as a person does: moves the pointer, waits for the page, presses the button."""
     point, before, element = _point(session, action, across)
-    tab, end = session.tab, time.monotonic() + STEADY
+    tab, end = session.tab, time.monotonic() + STEADY_WAIT
     move(tab, point)
-    session.settle(looks=1)
+    settle(session, looks=1)
     while _meets(tab, element, [point])[0] not in (before, "gone") and time.monotonic() < end:
-        session.settle(looks=1, passing=MOMENT)
+        settle(session, looks=1, passing=STEADY_LOOK)
     _press_button(tab, point)
 
 
@@ -112,7 +120,7 @@ def _click_at(session: Session, action: Action) -> None:
             f" {height - 1}"
         )
     move(session.tab, (x, y))
-    session.settle(looks=1)
+    settle(session, looks=1)
     _press_button(session.tab, (x, y))
 
 
@@ -121,7 +129,7 @@ def _hover(session: Session, action: Action) -> None:
 
 
 def _type(session: Session, action: Action) -> None:
-    _click(session, action, across=0.2)  # a field's right end may be a button
+    _click(session, action, across=0.2)  # the right end of a field can be a button
     _type_text(session, action)
 
 
@@ -137,7 +145,7 @@ def _type_text(session: Session, action: Action) -> None:
 def _select(session: Session, action: Action) -> None:
     node = _node(session.tab, action)
     try:
-        trouble = session.tab.on(node, script("select.js"), action.text)
+        trouble = session.tab.call_on_node(node, script("select.js"), action.text)
     except Refused as error:
         raise BadAction(f"element [{action.target}] is not on the page any more") from error
     if trouble:

@@ -1,4 +1,7 @@
-"""A browser for the web environments: one that is present, else Playwright's download, else, as root, the system's package."""
+"""Installs a browser for the web environments.
+
+An existing browser comes first, then Playwright's download, then, for root, the system's package.
+"""
 
 import os
 import shutil
@@ -12,7 +15,7 @@ from agentgym_envs.envs.web.chromium import Setting, find, own_executable, proce
 from agentgym_envs.errors import MissingBrowser, MissingExtra
 
 SYSTEM = {
-    # faster || everywhere
+    # The first package is faster, the second exists everywhere.
     "apt-get": (
         "sudo apt-get install --yes chromium-headless-shell || sudo apt-get install --yes chromium"
     ),
@@ -22,7 +25,7 @@ SYSTEM = {
     "brew": "brew install --cask chromium",
     "winget": "winget install Google.Chrome",
 }
-"""The command that installs a browser with a package manager."""
+"""The command that installs a browser, by package manager."""
 
 PLAYWRIGHT = (sys.executable, "-m", "playwright")
 APT = (
@@ -32,7 +35,7 @@ APT = (
 
 
 def install_browser(run: Callable[[list[str]], int] = subprocess.call) -> str:
-    """Installs a browser unless one is present that starts; returns its path.
+    """Installs a browser unless a working one is present; returns its path.
 
     The first source is Playwright's download. The second source, for root only, is a system
     package.
@@ -62,7 +65,7 @@ def install_browser(run: Callable[[list[str]], int] = subprocess.call) -> str:
 
 
 def usable(own: str) -> str:
-    """Starts and ends the browser that environments use by default; returns its path.
+    """Starts and ends the default browser of the environments; returns its path.
 
     Raises:
         MissingBrowser: no browser is present, or it does not start.
@@ -73,7 +76,7 @@ def usable(own: str) -> str:
 
 
 def _for_root(own: str) -> list[list[str]]:
-    """Returns the commands with which root completes Playwright's browser, or installs the system's."""
+    """Returns root's commands to complete Playwright's browser or to install the system's."""
     if getattr(os, "geteuid", lambda: 1)() != 0:
         return []
     if Path(own).exists():

@@ -1,9 +1,9 @@
-"""The keys of a US keyboard, as DevTools wants to hear of them."""
+"""The keys of a US keyboard, in the form of DevTools commands."""
 
 from collections.abc import Iterator
 from typing import Any
 
-# code, key code, the character alone and with Shift
+# Code, key code, the character alone and with Shift.
 _MARKS = (
     ("Space", 32, " ", " "),
     ("Backquote", 192, "`", "~"),
@@ -33,7 +33,7 @@ ENTER = "\n"
 def strokes(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yields the commands that type a text: a method and its parameters.
 
-    What no key has is inserted.
+    Characters without a key are inserted as text.
     """
     for character in text.replace("\r\n", ENTER):
         if character not in _KEYS:

@@ -1,4 +1,4 @@
-"""Parses an observation, so that a script can act by the ids that an agent sees."""
+"""Parses an observation; scripts act by the ids that an agent sees."""
 
 import ast
 import re
@@ -12,31 +12,31 @@ class Element(NamedTuple):
     """A line of the tree.
 
     Attributes:
-        id: for actions.
-        role: of the accessibility tree.
-        name: without the quotes and superfluous blanks.
-        told: the properties, as written.
+        id: number for actions.
+        role: role in the accessibility tree.
+        name: the name without quotes and superfluous blanks.
+        properties: as written in the line.
         depth: levels below the page.
-        text: that it holds: of a field, what has been typed.
+        text: content of a field: the typed text.
     """
 
     id: int
     role: str
     name: str
-    told: str
+    properties: str
     depth: int
     text: str = ""
 
 
 class NotShown(LookupError):
-    """No such element is shown."""
+    """The observation does not show such an element."""
 
 
 def elements(text: str) -> list[Element]:
     """Returns the elements of an observation, in its order."""
     found = [
-        Element(int(number), role, _words(ast.literal_eval(name)), told, len(tabs))
-        for tabs, number, role, name, told in LINE.findall(text)
+        Element(int(number), role, _words(ast.literal_eval(name)), properties, len(tabs))
+        for tabs, number, role, name, properties in LINE.findall(text)
     ]
     for i, (above, below) in enumerate(pairwise(found)):
         if below.role == "StaticText" and below.depth == above.depth + 1:
@@ -56,10 +56,17 @@ def find(
     after: str | int | None = None,
     nth: int = 0,
 ) -> Element:
-    """Returns the nth element with a name and a role, counted behind the first one with the name or id ``after``.
+    """Returns the nth element with a name and a role.
+
+    Args:
+        text: the observation.
+        name: name of the element; None for any.
+        role: role of the element; None for any.
+        after: count only behind the first element with this name or id.
+        nth: index among the elements that fit, from 0.
 
     Raises:
-        NotShown: there is none.
+        NotShown: the observation has no such element.
     """
     shown = elements(text)
     if after is not None:

@@ -1,4 +1,7 @@
-"""Pictures of what is in view, for models that see: numbered boxes over the elements, and pixels as an array."""
+"""Pictures of the part of a page in view, for models with vision.
+
+Boxes with numbers mark the elements. A picture can be converted to an array of pixels.
+"""
 
 import io
 from collections.abc import Sequence
@@ -7,6 +10,7 @@ from typing import Any
 from agentgym_envs.envs.web.tree import Mark
 from agentgym_envs.errors import MissingExtra
 
+# White figures can be read on all of these colours.
 COLOURS = (
     "#c00000",
     "#0050c8",
@@ -14,16 +18,23 @@ COLOURS = (
     "#8000a0",
     "#a05000",
     "#006878",
-)  # white figures can be read on all of them
-LINE = 2  # pixels
-SIZE = 13  # of the figures
+)
+LINE = 2  # width in pixels
+SIZE = 13  # height of the figures in pixels
 
 
 def draw(png: bytes, marks: Sequence[Mark]) -> bytes:
-    """Returns a picture with a box around each element, and its number above the box's left end, or within a box at the upper edge.
+    """Returns a picture with a numbered box around each element.
 
-    The boxes are drawn into the picture. The page does not change, and its scripts cannot notice
-    them.
+    The number stands above the left end of the box, or inside a box at the upper edge. The boxes
+    are drawn into the picture: the page does not change, and its scripts cannot notice them.
+
+    Args:
+        png: the picture, a PNG file.
+        marks: the elements.
+
+    Returns:
+        A PNG file.
     """
     image = _open(png)
     from PIL import ImageDraw, ImageFont
@@ -48,7 +59,7 @@ def draw(png: bytes, marks: Sequence[Mark]) -> bytes:
 
 
 def pixels(png: bytes) -> Any:
-    """Returns a picture as an array of height × width × 3 bytes."""
+    """Returns a PNG picture as an array of height × width × 3 bytes."""
     import numpy
 
     return numpy.asarray(_open(png))

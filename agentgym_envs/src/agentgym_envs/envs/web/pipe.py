@@ -1,4 +1,4 @@
-"""The debugging pipe of a browser, shared by Playwright and a connection of ours.
+"""The debugging pipe of a browser, shared by Playwright and our connection.
 
 The browser listens on no port.
 
@@ -24,11 +24,11 @@ from contextlib import suppress
 from pathlib import Path
 
 FIRST = 2**30
-"""The number of our first command. Playwright counts from 1, so the two never meet."""
+"""Number of our first command. Playwright counts from 1: the numbers never collide."""
 HANDOVER = Path(__file__).with_name("handover.py")
 LAST_WORDS = 0.3
 """Seconds in which Playwright reads the error that a browser wrote before it ended."""
-_SESSION = re.compile(rb'"sessionId":"(\w+)"\}\Z')  # the browser writes it last
+_SESSION = re.compile(rb'"sessionId":"(\w+)"\}\Z')  # the browser writes the session last
 _CHUNK = 2**18
 _END = b"\0"
 
@@ -64,14 +64,14 @@ class Pipe:
         threading.Thread(target=self._carry, daemon=True).start()
 
     def started(self) -> None:
-        """Forgets the program and the socket, which only a start needs."""
+        """Removes the program and the socket, which only a start needs."""
         with suppress(OSError):  # no client has connected
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def send(self, message: bytes) -> None:
-        """Writes a message to the browser. Any thread may call this method.
+        """Writes a message to the browser. Any thread can call this method.
 
         Raises:
             Ended: the browser does not read any more.
@@ -100,7 +100,7 @@ class Pipe:
         return message
 
     def _carry(self) -> None:
-        """Takes Playwright's ends, gives the browser its own, and carries messages until one side closes."""
+        """Exchanges the pipe's ends and carries messages until one side closes."""
         try:
             commands, events = self._handed_over()
         except OSError:
@@ -119,11 +119,11 @@ class Pipe:
             time.sleep(LAST_WORDS)
         os.close(self._from_browser)
         os.close(events)
-        with suppress(OSError):  # Playwright has closed its own end
+        with suppress(OSError):  # Playwright has closed its end
             commands.shutdown(socket.SHUT_RDWR)  # both the thread and Playwright wait for this
 
     def _handed_over(self) -> tuple[socket.socket, int]:
-        """Returns where Playwright's commands are read, and where events for it are written."""
+        """Returns the socket of Playwright's commands and the descriptor for its events."""
         there, _ = self._listener.accept()
         with there:
             _, (commands, events), _, _ = socket.recv_fds(there, 1, 2)
@@ -149,7 +149,7 @@ class Pipe:
             self._to_browser = -1
 
     def _ours(self, message: bytes) -> bool:
-        """Says whether a message belongs to one of our sessions, and remembers the sessions that it opens."""
+        """Returns whether a message belongs to our sessions; remembers newly opened sessions."""
         tail = _SESSION.search(message, max(0, len(message) - 60))
         if tail is None:
             parsed = json.loads(message)
@@ -176,7 +176,7 @@ def _messages(descriptor: int) -> Iterator[bytes]:
 
 
 def _write(descriptor: int, message: bytes) -> None:
-    """Writes a message; a reader that has gone gets none."""
+    """Writes a message; does nothing if the reader is closed."""
     data = memoryview(message + _END)
     with suppress(OSError):
         while data:

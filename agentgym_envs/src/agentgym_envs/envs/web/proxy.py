@@ -1,8 +1,8 @@
-"""What a browser's pages may reach: a proxy on loopback, which every request of an episode has to pass, whoever makes it.
+"""A proxy on loopback that limits the network access of a browser's pages.
 
-A page asks for more than its own documents: redirects, workers, sockets, beacons, prefetches, rules
-for speculation. They all come through the context's proxy, which answers those that the task
-serves, passes on those that it allows, and refuses the rest.
+Every request of an episode passes the proxy. Apart from their documents, pages send requests by
+redirects, workers, sockets, beacons, prefetches and speculation rules. The proxy answers the
+requests that the task serves, passes on those that it allows, and refuses the rest.
 """
 
 import os
@@ -19,9 +19,11 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 CHUNK = 2**16
+READS = 3  # of the table of connections, which can miss a row while other connections end
+UNKNOWN_USER = -1
 LONGEST = 2000  # characters of an address that are compared
-SERVICE_WORKER = "service-worker"  # the header with which a browser asks for the script of one
-# some browsers ask for it once, whatever a page holds: a refusal of it is not counted
+SERVICE_WORKER = "service-worker"  # header of a request for the script of a service worker
+# Some browsers request the icon once, whatever the page contains: its refusal is not counted.
 ICON = "/favicon.ico"
 HOP = frozenset(
     (
@@ -33,7 +35,7 @@ HOP = frozenset(
         "content-length",
     )
 )
-"""Headers that are between a browser and its proxy alone, or that the proxy writes itself."""
+"""Headers of the connection between a browser and its proxy, or that the proxy writes itself."""
 
 
 class Reply(NamedTuple):
@@ -54,9 +56,9 @@ class Request(NamedTuple):
 
 
 Serve = Callable[[Request], Reply | bool]
-"""Answers a request itself, or says whether it may leave the machine.
+"""Answers a request, or returns whether the request may leave the machine.
 
-A tunnel is a request CONNECT for ``//host:port``.
+A tunnel is a CONNECT request for ``//host:port``.
 """
 
 
@@ -66,7 +68,7 @@ def origin_of(url: str) -> str:
 
 
 def _bare(url: str) -> str:
-    """Returns an address as a request names it: without a fragment."""
+    """Returns an address in the form of requests: without a fragment."""
     bare = url.partition("#")[0]
     return (bare if urlsplit(bare).path else f"{bare}/")[:LONGEST]
 
@@ -78,18 +80,18 @@ def _tunnel(url: str) -> str:
 
 
 class Proxy:
-    """Listens on a free port.
+    """A proxy that listens on a free port.
 
     Args:
-        serve: decides about every request; it is called by one thread at a time.
+        serve: decides about every request; called by one thread at a time.
 
     Attributes:
-        address: for the browser's settings.
+        address: address for the browser's settings.
         reached: origins that were answered.
         passed: whether a request was passed on.
-        trouble: what ``serve`` raised, if it did.
+        trouble: the exception that ``serve`` raised; None without one.
         lock: held while ``serve`` is called.
-        browser_user: the user of the browser, whose connections are accepted beside those of this
+        browser_user: user id of the browser. Its connections are accepted, and those of this
             process's user.
     """
 
@@ -98,7 +100,7 @@ class Proxy:
         self.passed = False
         self.browser_user: int | None = None
         self._refused: set[str] = set()  # addresses
-        self._dead: dict[str, str] = {}  # servers that could not be reached, and why
+        self._dead: dict[str, str] = {}  # servers that could not be reached, and the reasons
         self.trouble: Exception | None = None
         self._serve, self.lock = serve, threading.Lock()
         self._server = _Server(self)
@@ -111,13 +113,13 @@ class Proxy:
     def blocked(self) -> Counter[str]:
         """Number of different addresses that were refused, by scheme, host and port.
 
-        A tunnel, which https and WebSockets need, has no scheme. The browser may repeat a request:
-        repetitions do not count.
+        The address of a tunnel, which https and WebSockets need, has no scheme. Repeated requests
+        do not count, because browsers repeat requests at will.
         """
         return Counter(origin_of(url).lstrip("/") for url in self._refused)
 
     def decide(self, request: Request) -> Reply | bool:
-        """Returns what becomes of a request, and counts it."""
+        """Returns the decision about a request, and counts it."""
         with self.lock:
             try:
                 answer = SERVICE_WORKER not in request.headers and self._serve(request)
@@ -131,7 +133,7 @@ class Proxy:
             return answer
 
     def refused(self, url: str) -> bool:
-        """Says whether a page's address was refused in this episode."""
+        """Returns whether a page's address was refused in this episode."""
         return bool({_bare(url), _tunnel(url)} & self._refused)
 
     def reason(self, url: str) -> str:
@@ -154,7 +156,7 @@ class Proxy:
         self._dead.pop(f"{host}:{port}", None)
 
     def forget(self) -> None:
-        """Begins to count anew."""
+        """Clears all counts."""
         self._refused.clear()
         self._dead.clear()
         self.reached.clear()
@@ -166,14 +168,34 @@ class Proxy:
         self._server.server_close()
 
 
-def owner(port: int) -> int | None:
-    """Returns the user of the process that holds a local TCP port of loopback; None where the system does not say."""
+def owner(port: int, server_port: int) -> int | None:
+    """Returns the user of the process that holds a connection to a server on loopback.
+
+    Args:
+        port: the client's TCP port.
+        server_port: the server's TCP port, on which it listens.
+
+    Returns:
+        The user's number. ``UNKNOWN_USER`` if the connection is not in the system's table. None if
+        the system has no such table.
+    """
+    client, server = f"0100007F:{port:04X}", f"0100007F:{server_port:04X}"
+    listed = False
+    for _ in range(READS):
+        rows = _connections()
+        listed = listed or any(row[1] == server for row in rows)
+        for row in rows:
+            if (row[1], row[2]) == (client, server):
+                return int(row[7])
+    return UNKNOWN_USER if listed else None
+
+
+def _connections() -> list[list[str]]:
+    """Returns the rows of the system's table of TCP connections; empty if there is no table."""
     table = Path("/proc/net/tcp")
     if not table.exists():
-        return None
-    wanted = f"0100007F:{port:04X}"
-    rows = (line.split() for line in table.read_text(encoding="ascii").splitlines()[1:])
-    return next((int(row[7]) for row in rows if row[1] == wanted), None)
+        return []
+    return [line.split() for line in table.read_text(encoding="ascii").splitlines()[1:]]
 
 
 class _Server(ThreadingHTTPServer):
@@ -185,8 +207,9 @@ class _Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
 
     def verify_request(self, request: object, client_address: tuple[str, int]) -> bool:  # type: ignore[override]
-        """Refuses the connections of other users: an episode's pages and servers are not theirs, and they would be counted."""
-        return owner(client_address[1]) in (None, os.getuid(), self.proxy.browser_user)
+        """Refuses the connections of other users, which would see the pages and be counted."""
+        user = owner(client_address[1], self.server_port)
+        return user in (None, os.getuid(), self.proxy.browser_user)
 
     def process_request(self, request: socket.socket, client_address: tuple[str, int]) -> None:  # type: ignore[override]
         self._open.add(request)
@@ -203,7 +226,7 @@ class _Server(ThreadingHTTPServer):
                 connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Says nothing: a browser drops connections as it likes."""
+        """Ignores errors: browsers close connections at any time."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -219,8 +242,7 @@ class _Handler(BaseHTTPRequestHandler):
         if answer is True:
             self._pass_on(headers, body)
             return
-        # A tab that was to go where it may not stays where it is: that is what a browser makes of
-        # "No Content".
+        # After "No Content" a tab stays on its page: a refused navigation has no effect.
         reply = answer or Reply(HTTPStatus.NO_CONTENT, {}, b"")
         self.send_response_only(reply.status)
         if not any(name.lower() == "cache-control" for name in reply.headers):

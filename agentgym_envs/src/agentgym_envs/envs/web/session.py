@@ -1,4 +1,7 @@
-"""An episode's share of the browser: a context with its tabs, cut off from everything that the task does not serve or allow."""
+"""An episode's part of the browser: a context with its tabs.
+
+The context is cut off from everything that the task does not serve or allow.
+"""
 
 import base64
 import shutil
@@ -14,22 +17,21 @@ from typing import Any
 from agentgym_envs.envs.web import clipboard
 from agentgym_envs.envs.web.chromium import Chromium
 from agentgym_envs.envs.web.connection import Refused, Target
-from agentgym_envs.envs.web.context import new_context, target_of
+from agentgym_envs.envs.web.context import Pages, new_context, target_of
 from agentgym_envs.envs.web.effects import Effects, Note
 from agentgym_envs.envs.web.proxy import Proxy, Serve, origin_of
-from agentgym_envs.envs.web.settle import POLL, settle
-from agentgym_envs.envs.web.tab import RUMOUR, Tab
+from agentgym_envs.envs.web.tab import NAVIGATION_WAIT, Tab
 from agentgym_envs.errors import EnvFailure
 
-DIALOGS = 50  # an action may open; a page that opens more is ended
-TABS = 20  # an episode may have open; more are closed
-SHOWN = (
+DIALOGS = 50  # dialogs that an action may open; a page that opens more is ended
+TABS = 20  # tabs that an episode may have open; more are closed
+# A window has appeared once it loads a document or its opener writes one.
+WINDOW_EVENTS = (
     "Page.frameRequestedNavigation",
     "Page.documentOpened",
-)  # what opened a window has gone on: it loads or writes it
-KEPT = 16  # pages that stay loaded for later episodes
-# episodes between two collections of a tab's garbage, which a browser with memory to spare lets
-# grow
+)
+KEPT_TABS = 16  # pages that stay loaded for later episodes
+# Episodes between two garbage collections of a tab: a browser with free memory lets garbage grow.
 COLLECT = 32
 
 
@@ -39,18 +41,18 @@ class Session:
     Args:
         chromium: the browser.
         serve: decides about every request.
-        seconds: that an action may take.
-        clock: the time at which its pages' clock stands still but for what :meth:`settle` lets
-            pass; None: it is the world's.
-        state: cookies and local storage to begin with, in Playwright's form.
+        seconds: time limit of an action.
+        clock: the fixed time of the pages' clock, which only :func:`settle` moves; None: the real
+            time.
+        state: cookies and local storage at the start, in Playwright's form.
 
     Attributes:
-        context: Playwright's.
-        tabs: that the agent has open.
-        tab: the one that it sees.
-        effects: of the episode, beside its pages.
-        clipboard: the text that was copied, while another environment uses the browser's clipboard.
-        since: when the last action began; what pages had asked for before then is not waited for.
+        context: Playwright's context.
+        tabs: the tabs that the agent has open.
+        tab: the tab that the agent sees.
+        effects: effects of the episode beside its pages.
+        clipboard: the copied text, while another environment uses the browser's clipboard.
+        since: start of the last action. Requests from before that moment are not waited for.
     """
 
     def __init__(
@@ -66,17 +68,16 @@ class Session:
         self._folder = Path(tempfile.mkdtemp(prefix="agentgym-downloads-"))
         self.effects, self.proxy, self.clipboard = Effects(self._folder), Proxy(serve), ""
         self.proxy.browser_user = chromium.user
-        # Tabs that are about to open: until when that is believed, and their address.
+        # Tabs that are about to open: each with the end of the wait for it, and its address.
         self._announced: deque[tuple[float, str]] = deque()
         self._kept: OrderedDict[str, Tab] = OrderedDict()
         self._episodes, self._id = 0, ""
         self._make_context()
 
     def _make_context(self) -> None:
-        """Makes a context with one tab."""
+        """Creates a context with one tab."""
         self.tabs: list[Tab] = []
         self._kept.clear()
-        self._pages: dict[str, Any] = {}  # Playwright's, by the target's id
         self._lending = False
         self._copier: Tab | None = None
         self.start()
@@ -88,10 +89,9 @@ class Session:
                 clock=self.clock,
                 state=self._state,
             )
-            page = (
-                self.context.new_page()
-            )  # Playwright had pages of its own before, to restore storage
-            info = target_of(self.context, page)
+            self._pages = Pages(self.context)
+            # This is our first page: Playwright opens and closes pages to restore the storage.
+            info = target_of(self.context, self.context.new_page())
             self._id = info["browserContextId"]
             self.opened(self._await_target(info["targetId"]))
             self.chromium.watchers[self._id] = self
@@ -113,49 +113,36 @@ class Session:
                 self.context.close()
 
     def deadline(self, seconds: float | None = None) -> Any:
-        """Ends the context, or else the browser, if the block takes longer than some seconds: see :meth:`Chromium.deadline`."""
+        """Limits the time of a block; the context, or else the browser, is ended when it is over.
+
+        See :meth:`Chromium.deadline`.
+        """
         return self.chromium.deadline(seconds or self.seconds, self._id)
 
     @property
     def blocked(self) -> Counter[str]:
-        """Stopped attempts of this episode: different addresses by origin or scheme; "download", "service worker", "tab"."""
+        """Stopped attempts of this episode, counted by kind.
+
+        The keys are an origin or a scheme (counts of different addresses), "download", "service
+        worker" and "tab".
+        """
         return self.proxy.blocked + self.effects.counts
 
     def take_notes(self) -> list[Note]:
         """Returns what the next observation says of the effects that no page shows."""
-        return self.effects.take_notes(self.proxy.refused)
+        return self.effects.take_notes(self.proxy.refused, self.proxy.reason)
 
     def expects_tab(self) -> bool:
-        """Says whether a tab is about to open."""
+        """Returns whether a tab is about to open."""
         return any(until > time.monotonic() for until, _ in self._announced)
 
     @property
     def page(self) -> Any:
-        """Playwright's page of the current tab: for what does not happen at every step."""
-        from playwright.sync_api import Error
-
-        wanted = self.tab.target.id
-        while wanted not in self._pages:
-            self._pages.clear()
-            for page in self.context.pages:
-                with suppress(Error):  # it has been closed, and Playwright has yet to take notice
-                    self._pages[target_of(self.context, page)["targetId"]] = page
-            if wanted not in self._pages:
-                self.context.pages[0].wait_for_timeout(
-                    POLL
-                )  # Playwright has yet to take notice of it
-        page = self._pages[wanted]
-        for _ in range(
-            2
-        ):  # Playwright hears only while it waits: without this, it would say where the page was
-            with suppress(Error):  # just now it hears that the page which it asked has gone
-                page.evaluate("0")
-                return page
-        page.evaluate("0")
-        return page
+        """Playwright's page of the current tab, for rare operations."""
+        return self._pages.find(self.tab.target.id)
 
     def _await_target(self, target: str) -> Target:
-        """Returns a page of the context, once the connection is attached to it."""
+        """Returns a page of the context once the connection is attached to it."""
         while True:
             for found in self.chromium.targets.values():
                 if found.id == target:
@@ -168,9 +155,8 @@ class Session:
             return
         if len(self.tabs) == TABS:
             self.effects.refuse("tab")
-            if (
-                target.opener
-            ):  # its script would wait for ever for a page that was closed before it is shown
+            # The script of the opener waits for ever if the page is closed before it is shown.
+            if target.opener:
                 self.chromium.connection.post(target.session, "Page.enable")
             else:
                 self._close(target)
@@ -195,13 +181,14 @@ class Session:
             self.tab = self.tabs[-1]
 
     def heard(self, session: str, event: str, params: dict[str, Any]) -> None:
-        """Answers dialogs, counts what was refused, and tells the tab."""
+        """Handles an event of a page: answers dialogs, counts refusals, and informs the tab."""
         tab = next(
             (tab for tab in [*self.tabs, *self._kept.values()] if tab.target.session == session),
             None,
         )
         if tab is None:
-            if event in SHOWN and session in self.chromium.targets:  # one too many
+            # The page is above the limit of tabs.
+            if event in WINDOW_EVENTS and session in self.chromium.targets:
                 self._close(self.chromium.targets[session])
             return
         if event == "Page.javascriptDialogOpening":
@@ -213,15 +200,17 @@ class Session:
                     promptText=params.get("defaultPrompt", ""),
                 )
         elif event == "Page.windowOpen":
-            if self.effects.asked(params["url"] or "about:blank"):
-                self._announced.append((time.monotonic() + RUMOUR, params["url"]))
+            if self.effects.document_requested("", params["url"] or "about:blank"):
+                self._announced.append((time.monotonic() + NAVIGATION_WAIT, params["url"]))
         elif event == "Network.requestWillBeSent" and params.get("type") == "Document":
-            self.effects.asked(params["request"]["url"])
+            self.effects.document_requested(params["requestId"], params["request"]["url"])
+        elif event == "Network.loadingFailed" and params["type"] == "Document":
+            self.effects.failed(params["requestId"], params["errorText"])
         elif event == "Log.entryAdded":
             self.effects.logged(params["entry"]["text"])
         elif event == "Runtime.consoleAPICalled" and params["type"] == "warning":
-            said = str(params["args"][0].get("value", "")) if params["args"] else ""
-            if said.startswith("Service Worker registration blocked"):
+            text = str(params["args"][0].get("value", "")) if params["args"] else ""
+            if text.startswith("Service Worker registration blocked"):
                 self.effects.refuse("service worker")
         else:
             self._heard_of_download(event, params)
@@ -242,7 +231,7 @@ class Session:
             )
 
     def start(self) -> None:
-        """An action begins: forgets what the one before has announced, and closes what was missed of tabs too many."""
+        """Begins an action: clears the state of the last action and closes surplus tabs."""
         own = {
             tab.target
             for tab in [*self.tabs, *self._kept.values(), self._copier]
@@ -261,9 +250,9 @@ class Session:
             self.chromium.clipboard.hand_to(self)
 
     def begin(self) -> None:
-        """Forgets the episode before.
+        """Begins an episode and clears the state of the last one.
 
-        An episode that reached servers outside of this process takes its context with it.
+        If the last episode reached servers outside of this process, its context is replaced.
         """
         self._episodes += 1
         if self._episodes > 1 and self.proxy.passed:
@@ -276,10 +265,15 @@ class Session:
         self.effects.forget()
 
     def _clear(self) -> None:
-        """Forgets all but one tab, its history and name, cookies and storage, the clipboard, counts, element ids."""
+        """Clears everything of the last episode except one tab.
+
+        This covers the tab's history and name, cookies and storage, the clipboard, counts and
+        element ids.
+        """
         reached, connection = self.proxy.reached, self.chromium.connection
         if reached - {origin_of(self.tab.url)}:
-            self.open_tab()  # a tab keeps for itself what other origins have stored for the session
+            # A tab keeps the session storage of every origin that it has shown.
+            self.open_tab()
         for tab in self.tabs:
             if tab is not self.tab:
                 self._close(tab.target)
@@ -295,19 +289,22 @@ class Session:
             asked.append(self.tab.send("HeapProfiler.collectGarbage"))
         asked.append(self.tab.send("Input.dispatchMouseEvent", type="mouseMoved", x=0, y=0))
         if self.tab not in self._kept.values():
-            self.tab.call(
-                "Page.navigate", url="about:blank"
-            )  # the same address again would keep the state of its history
+            # Navigating to the same address again would keep the state of the tab's history.
+            self.tab.call("Page.navigate", url="about:blank")
             self.tab.evaluate("window.name = ''")
         for number in asked:
             connection.result(number)
         self.chromium.clipboard.empty(self)
 
     def keep(self, key: str) -> bool:
-        """Shows the tab that is kept under a key; says whether it is there already, or a new one whose page is still to be opened.
+        """Shows the tab that is kept under a key.
 
         Args:
-            key: of at most ``KEPT``; the one that was not shown for longest goes.
+            key: name of the tab. At most ``KEPT_TABS`` are kept; the one not shown for longest is
+                closed.
+
+        Returns:
+            True if the tab existed; False if it is new and its page must still be opened.
         """
         known = key in self._kept
         before = self.tab
@@ -318,7 +315,7 @@ class Session:
         self._kept.move_to_end(key)
         self.tab = self._kept[key]
         self.tabs = [self.tab]
-        if len(self._kept) > KEPT:
+        if len(self._kept) > KEPT_TABS:
             _, oldest = self._kept.popitem(last=False)
             self._close(oldest.target)
         return known
@@ -332,14 +329,13 @@ class Session:
 
     @contextmanager
     def another_tab(self) -> Iterator[Any]:
-        """Lends a tab that is not the agent's, and that it does not see."""
+        """Lends a tab that the agent does not see."""
         self._lending = True
         try:
             page = self.context.new_page()
-            self._await_target(
-                target_of(self.context, page)["targetId"]
-            )  # heard later, it would be the agent's
-            page.on("dialog", lambda dialog: dialog.dismiss())  # as on WebArena's pages
+            # If the event came later, the tab would count as the agent's.
+            self._await_target(target_of(self.context, page)["targetId"])
+            page.on("dialog", lambda dialog: dialog.dismiss())  # as WebArena does
             yield page
             page.close()
             self.chromium.connection.wait(0.0)
@@ -347,7 +343,7 @@ class Session:
             self._lending = False
 
     def clipboard_page(self) -> Tab:
-        """Returns a page that copies and pastes, which the agent does not see."""
+        """Returns a page that copies and pastes; the agent does not see it."""
         if self._copier is None:
             self._lending = True
             try:
@@ -357,7 +353,7 @@ class Session:
                 self._lending = False
             self._copier = Tab(self.chromium.connection, target)
             clipboard.prepare(self._copier)
-            self.focus(self.tab)  # a page that is hidden takes a second to notice a pointer
+            self.focus(self.tab)  # a hidden page notices the pointer only after a second
         return self._copier
 
     def focus(self, tab: Tab) -> None:
@@ -384,20 +380,17 @@ class Session:
             Refused: the address cannot be opened; the message says why.
         """
         answer = self.tab.call("Page.navigate", url=url)
-        # The headless shell shows the page of a server that does not answer, and reports no error.
+        # For a server that does not answer, the headless shell shows a page and reports no error.
         trouble = answer.get("errorText") or self.proxy.reason(url)
         if not trouble or answer.get("isDownload"):
             return
         reason = self.proxy.reason(url) or self.effects.reason() or trouble
+        self.effects.reported(url)
         raise Refused(f"{url[:200]} cannot be opened: {reason}")
 
     def screenshot(self) -> bytes:
-        """Returns a PNG picture of what is in view."""
+        """Returns a PNG picture of the part in view."""
         return base64.b64decode(self.tab.call("Page.captureScreenshot", format="png")["data"])
-
-    def settle(self, looks: int = 2, *, passing: int = 0) -> None:
-        """Waits until what the last action began has loaded: see :func:`settle`."""
-        settle(self, looks, passing=passing)
 
     def close(self) -> None:
         """Closes the tabs; forgets their storage, downloads and clipboard."""

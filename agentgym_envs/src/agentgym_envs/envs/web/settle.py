@@ -1,77 +1,78 @@
-"""How long the agent waits after an action: until the page that it will see is quiet."""
+"""The wait after an action: until the page that the agent will see is quiet."""
 
 import time
-from typing import TYPE_CHECKING
 
-from agentgym_envs.envs.web.tab import LOAD, Tab
+from agentgym_envs.envs.web.session import Session
+from agentgym_envs.envs.web.tab import LOAD, POLL, Tab
 from agentgym_envs.errors import EnvRaised, EnvTimeout
 
-if TYPE_CHECKING:
-    from agentgym_envs.envs.web.session import Session
-
-# seconds after which a document that asks for nothing is taken as it is, although it was left open
-REST = 0.5
-POLL = 50  # milliseconds between two looks at a page that loads
-RESTED = 10  # looks in that time: a busy machine may be slow with a document that goes on loading
+# Seconds without a request after which a document counts as loaded, although it is still open.
+REST_SECONDS = 0.5
+REST_LOOKS = 10  # minimum of looks in this time: a busy machine can load a document slowly
 
 
 class Wait:
     """One wait.
 
     Args:
-        session: whose current tab is waited for.
-        passing: milliseconds of the page's own clock that pass once the page is quiet.
+        session: its current tab is waited for.
+        passing: milliseconds of the page's clock that pass once the page is quiet.
     """
 
-    def __init__(self, session: "Session", passing: int):
+    def __init__(self, session: Session, passing: int):
         self._session, self._passing = session, passing
-        self._still = (
-            None if session.tab.busy(session.since) else session.tab
-        )  # the tab that was quiet at the last look
-        self._passed: Tab | None = None  # the tab whose time has passed
-        self._quieted, self._idle = time.monotonic(), 0
-        self.seen = False
-        """Whether the text of a page has come."""
+        # The tab that was quiet at the last look.
+        self._quiet_tab = None if session.tab.busy(session.since) else session.tab
+        self._advanced_tab: Tab | None = None  # the tab whose time has passed
+        self._quiet_since, self._quiet_looks = time.monotonic(), 0
+        self.text_arrived = False
+        """Whether the text of a page has arrived."""
 
     def look(self) -> bool:
-        """Looks at the current tab once, and lets its time pass if that is due; says whether the tab is quiet."""
+        """Looks at the current tab once, and lets its time pass if that is due.
+
+        Returns:
+            Whether the tab is quiet.
+        """
         session, tab = self._session, self._session.tab
-        due = self._passing if tab is self._still and tab is not self._passed else 0
+        due = self._passing if tab is self._quiet_tab and tab is not self._advanced_tab else 0
         state = tab.look(due)
         loading = state == "navigating"
         if due and not loading:
-            self._passed = tab
+            self._advanced_tab = tab
         busy = (
             tab is not session.tab
             or session.expects_tab()
             or tab.busy(session.since)
             or session.effects.downloading
         )
-        self._idle += 1
+        self._quiet_looks += 1
         if busy or loading:
-            self._quieted, self._idle = time.monotonic(), 0
-        self.seen = self.seen or state in ("interactive", "complete")
-        rested = self._idle > RESTED and time.monotonic() > self._quieted + REST
+            self._quiet_since, self._quiet_looks = time.monotonic(), 0
+        self.text_arrived = self.text_arrived or state in ("interactive", "complete")
+        rested = (
+            self._quiet_looks > REST_LOOKS and time.monotonic() > self._quiet_since + REST_SECONDS
+        )
         done = state == "complete" or (not loading and rested)
-        self._still = tab if done and not busy else None
-        return self._still is not None and (not self._passing or tab is self._passed)
+        self._quiet_tab = tab if done and not busy else None
+        return self._quiet_tab is not None and (not self._passing or tab is self._advanced_tab)
 
     @property
     def loading(self) -> bool:
-        """Whether the last look found a page that loads."""
-        return self._still is None
+        """Whether the last look found a page that is loading."""
+        return self._quiet_tab is None
 
 
-def settle(session: "Session", looks: int = 2, *, passing: int = 0) -> None:
+def settle(session: Session, looks: int = 2, *, passing: int = 0) -> None:
     """Waits until everything that the last action began has loaded.
 
     Args:
-        session: whose current tab is waited for.
-        looks: in a row that must find the page quiet.
-        passing: milliseconds of the current page's time that pass before.
+        session: its current tab is waited for.
+        looks: number of consecutive looks that must find the page quiet.
+        passing: milliseconds of the page's clock that pass before the wait ends.
 
     Raises:
-        EnvTimeout: not even the page's text has come after ``LOAD`` seconds.
+        EnvTimeout: the page's text has not arrived after ``LOAD`` seconds.
         EnvRaised: the server of the pages has failed.
     """
     if session.clock is None:
@@ -84,5 +85,5 @@ def settle(session: "Session", looks: int = 2, *, passing: int = 0) -> None:
             session.chromium.connection.wait(POLL / 1000)
     if session.proxy.trouble is not None:
         raise EnvRaised.of("a page's server", session.proxy.trouble) from session.proxy.trouble
-    if not quiet and not wait.seen:
+    if not quiet and not wait.text_arrived:
         raise EnvTimeout(f"{session.tab.url[:200]} did not load within {LOAD:g} s")

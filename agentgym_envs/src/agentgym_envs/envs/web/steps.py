@@ -1,4 +1,4 @@
-"""An oracle's plan: steps in terms of what a page shows, turned into actions by reading the observation."""
+"""An oracle's plan: steps that name elements of a page, and the actions that carry them out."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -6,16 +6,19 @@ from typing import Any
 from agentgym_envs.envs.web.look import Element, find
 
 Step = Sequence[Any]
-"""``[verb, role, name, text, {"after": …, "nth": …}]``; ``goto`` and ``stop`` have a text only, ``back`` has nothing. JSON-able."""
+"""``[verb, role, name, text, {"after": …, "nth": …}]``; JSON-able.
+
+``goto`` and ``stop`` have a text only. ``back`` has no further item.
+"""
 
 
 def click(name: str, role: str = "link", **where: Any) -> Step:
-    """Clicks an element, unless it is a button whose menu is open already."""
+    """Clicks an element, unless it is a button whose menu is already open."""
     return ["click", role, name, "", where]
 
 
 def fill(name: str, text: Any, role: str = "textbox", *, enter: bool = False, **where: Any) -> Step:
-    """Makes a field hold a text."""
+    """Replaces the text of a field."""
     return ["enter" if enter else "fill", role, name, str(text), where]
 
 
@@ -60,7 +63,7 @@ def actions_of(step: Step, text: Callable[[], str]) -> Iterator[str]:
     _, role, name, content, where = step
     element: Element = find(text(), name, role=role, **where)
     if verb == "click":
-        if not (role == "button" and "expanded: True" in element.told):
+        if not (role == "button" and "expanded: True" in element.properties):
             yield f"click [{element.id}]"
     elif verb == "select":
         yield f"select [{element.id}] [{content}]"
@@ -69,7 +72,7 @@ def actions_of(step: Step, text: Callable[[], str]) -> Iterator[str]:
 
 
 def filling(field: Element, text: str, *, enter: bool = False) -> Iterator[str]:
-    """Yields the actions that make a field hold a text, whatever it holds now."""
+    """Yields the actions that replace the text of a field."""
     if field.text:
         yield f"click [{field.id}]"
         yield "press [Control+a]"

@@ -9,14 +9,14 @@ from typing import Any
 from agentgym_envs.envs.web.connection import Connection, Refused, Target
 from agentgym_envs.envs.web.tree import Box, Mark, Node, View, marks, render
 
-VIEWPORT = {"width": 1280, "height": 720}  # WebArena's
-STREAMS = frozenset(
-    ("EventSource", "Media", "Ping", "Prefetch", "CSPViolationReport")
-)  # requests that no page waits for
-LOAD = 10.0  # seconds that parts of a page may load before the agent sees it as it is
-# seconds that a request of a loaded page is waited for: as long as WebArena waits after each action
-PATIENCE = 2.0
-RUMOUR = 1.0  # seconds in which a navigation that was announced has begun, or never will
+VIEWPORT = {"width": 1280, "height": 720}  # as in WebArena
+# Requests that no page waits for.
+STREAMS = frozenset(("EventSource", "Media", "Ping", "Prefetch", "CSPViolationReport"))
+LOAD = 10.0  # seconds that parts of a page can load before the agent sees the page unfinished
+# Seconds to wait for a request of a loaded page: WebArena waits as long after each action.
+REQUEST_WAIT = 2.0
+POLL = 50  # milliseconds between two looks at a page that loads
+NAVIGATION_WAIT = 1.0  # seconds in which an announced navigation begins, or else never will
 
 
 @cache
@@ -29,27 +29,26 @@ class Tab:
     """A page.
 
     Args:
-        connection: to its browser.
-        target: what it is to the browser.
+        connection: the connection to its browser.
+        target: the browser's description of the page.
 
     Attributes:
-        url: its address, when it was last looked at.
-        title: its title, then.
+        url: the page's address at the last look.
+        title: the page's title at the last look.
     """
 
     def __init__(self, connection: Connection, target: Target):
         self.connection, self.target = connection, target
         self.url, self.title = "about:blank", ""
-        self._requests: dict[str, float] = {}  # when each began
-        self._leaving: dict[
-            str, float
-        ] = {}  # frames that are about to show something else, and until when that is believed
+        self._requests: dict[str, float] = {}  # start times by request
+        # Frames that are about to show another document, with the end of the wait for it.
+        self._leaving: dict[str, float] = {}
         self._numbers: tuple[int, dict[int, int]] = (0, {})
         for domain in ("Page", "Network", "Runtime", "Inspector", "Log"):
             self.post(f"{domain}.enable")
 
     def send(self, method: str, **params: Any) -> int:
-        """Sends a command: see :class:`Connection`."""
+        """Sends a command and returns its number: see :class:`Connection`."""
         return self.connection.send(self.target.session, method, **params)
 
     def post(self, method: str, **params: Any) -> None:
@@ -60,17 +59,17 @@ class Tab:
         """Sends a command and waits for its answer."""
         return self.connection.result(self.send(method, **params))
 
-    def asked(self, expression: str) -> int:
-        """Sends a JavaScript expression to the page; :meth:`told` has its value."""
+    def send_expression(self, expression: str) -> int:
+        """Sends a JavaScript expression to the page; :meth:`value_of` returns its value."""
         return self.send(
             "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True
         )
 
-    def told(self, number: int) -> Any:
-        """Returns the value of an expression.
+    def value_of(self, number: int) -> Any:
+        """Returns the value of an expression that was sent.
 
         Raises:
-            Refused: the page has gone, or the expression has raised.
+            Refused: the page is closed, or the expression has raised.
         """
         answer = self.connection.result(number)
         if "exceptionDetails" in answer:
@@ -79,20 +78,20 @@ class Tab:
         return answer["result"].get("value")
 
     def evaluate(self, expression: str) -> Any:
-        """Returns the value of a JavaScript expression, which may be a promise: see :meth:`told`."""
-        return self.told(self.asked(expression))
+        """Returns the value of a JavaScript expression or of its promise: see :meth:`value_of`."""
+        return self.value_of(self.send_expression(expression))
 
     def advance(self, milliseconds: int, then: str = "null") -> Any:
-        """Lets the page's clock run; returns the value that a JavaScript expression has afterwards."""
+        """Lets the page's clock run; returns the value of a JavaScript expression afterwards."""
         return self.evaluate(f"({script('advance.js')})({milliseconds}).then(() => ({then}))")
 
-    def on(self, node: int, function: str, argument: Any) -> Any:
-        """Returns what a JavaScript function says with a DOM node as its ``this``."""
+    def call_on_node(self, node: int, function: str, argument: Any) -> Any:
+        """Returns the result of a JavaScript function with a DOM node as its ``this``."""
         found = self.call("DOM.resolveNode", backendNodeId=node)["object"]["objectId"]
-        return self.applied(found, function, argument)
+        return self.call_on(found, function, argument)
 
-    def applied(self, object_id: str, function: str, argument: Any) -> Any:
-        """Returns what a JavaScript function says with an object of the page as its ``this``."""
+    def call_on(self, object_id: str, function: str, argument: Any) -> Any:
+        """Returns the result of a JavaScript function with a page's object as its ``this``."""
         arguments = [{"value": argument}]
         answer = self.call(
             "Runtime.callFunctionOn",
@@ -104,10 +103,10 @@ class Tab:
         return answer["result"].get("value")
 
     def heard(self, event: str, params: dict[str, Any]) -> None:
-        """Keeps track of what the page is loading."""
+        """Keeps track of the page's loading."""
         if event == "Network.requestWillBeSent":
-            # Documents and workers, which the browser itself asks for under other names, end where
-            # this tab does not hear of it.
+            # The browser itself requests documents and workers, under ids without a dot. This tab
+            # does not see the end of those requests.
             own = "." in params["requestId"]
             if own and params.get("type") not in STREAMS:
                 self._requests[params["requestId"]] = time.monotonic()
@@ -120,7 +119,9 @@ class Tab:
             event == "Page.frameRequestedNavigation" and params["disposition"] == "currentTab"
         ):
             sure = event == "Page.frameStartedLoading" and params["frameId"] == self.target.id
-            self._leaving[params["frameId"]] = time.monotonic() + (LOAD if sure else RUMOUR)
+            self._leaving[params["frameId"]] = time.monotonic() + (
+                LOAD if sure else NAVIGATION_WAIT
+            )
         elif event in (
             "Page.frameStoppedLoading",
             "Page.frameDetached",
@@ -131,29 +132,32 @@ class Tab:
         elif event == "Page.frameNavigated":
             self._leaving.pop(params["frame"]["id"], None)
             if params["frame"]["id"] == self.target.id:
-                # of the page before; how this one stands its readyState says
+                # These belong to the page before; ``readyState`` describes the new one.
                 self._requests.clear()
 
     def announce(self) -> None:
-        """Believes for a moment that it is about to show another page."""
-        self._leaving[self.target.id] = time.monotonic() + RUMOUR
+        """Expects, for a moment, that the page is about to show another document."""
+        self._leaving[self.target.id] = time.monotonic() + NAVIGATION_WAIT
 
     def busy(self, since: float) -> bool:
-        """Says whether it is about to show another page, or has asked for something that an agent should wait for.
+        """Returns whether the page is about to change or has requests that are worth a wait.
 
         Args:
-            since: when the last action began. What had been asked for before then may be held back
-                on purpose.
+            since: start of the last action. Requests from before that moment can be held back on
+                purpose.
         """
         now = time.monotonic()
-        asked = any(since <= began > now - PATIENCE for began in self._requests.values())
+        asked = any(since <= began > now - REQUEST_WAIT for began in self._requests.values())
         return asked or any(until > now for until in self._leaving.values())
 
     def look(self, passing: int = 0) -> str:
-        """Reads title and address; returns the document's ``readyState``, or "navigating" if there is none right now.
+        """Reads title and address; returns the document's ``readyState``.
 
         Args:
-            passing: milliseconds that pass on its clock before.
+            passing: milliseconds of the page's clock that pass before.
+
+        Returns:
+            The ``readyState``, or "navigating" without a document at this moment.
         """
         ready = script("ready.js")
         try:
@@ -165,11 +169,11 @@ class Tab:
         return str(state)
 
     def begin_tree(self) -> int:
-        """Asks for the accessibility tree, which :meth:`nodes` reads."""
+        """Requests the accessibility tree, which :meth:`nodes` reads."""
         return self.send("Accessibility.getFullAXTree")
 
     def nodes(self, number: int) -> Sequence[Node]:
-        """Returns the nodes of the accessibility tree; on another page than before, ids begin anew."""
+        """Returns the nodes of the accessibility tree; ids begin anew on a new page."""
         nodes: Sequence[Node] = self.connection.result(number)["nodes"]
         document = nodes[0]["backendDOMNodeId"]
         if self._numbers[0] != document:
@@ -177,7 +181,7 @@ class Tab:
         return nodes
 
     def tree(self, nodes: Sequence[Node], *, whole: bool) -> str:
-        """Returns the accessibility tree as text, of the whole page or of what is in view."""
+        """Returns the accessibility tree as text: the whole page, or the part in view."""
         return render(nodes, self._number, None if whole else self._view())
 
     def marks(self, nodes: Sequence[Node]) -> list[Mark]:
@@ -193,12 +197,12 @@ class Tab:
         return next((node for node, shown in self._numbers[1].items() if shown == number), None)
 
     def forget(self) -> None:
-        """Numbers elements anew, and begins the tab's history with the page that it shows."""
+        """Numbers elements anew, and begins the tab's history with the current page."""
         self._numbers = (0, {})
         self.post("Page.resetNavigationHistory")
 
     def _view(self) -> View:
-        """Returns where the page's nodes are."""
+        """Returns the places of the page's nodes."""
         shot = self.call("DOMSnapshot.captureSnapshot", computedStyles=[])["documents"][0]
         left, top = shot.get("scrollOffsetX", 0), shot.get("scrollOffsetY", 0)
         ids, layout = shot["nodes"]["backendNodeId"], shot["layout"]
@@ -208,10 +212,10 @@ class Tab:
         return View(VIEWPORT["width"], VIEWPORT["height"], boxes, self._box)
 
     def _box(self, node: int) -> Box | None:
-        """Returns where one node is."""
+        """Returns the place of one node."""
         try:
             border = self.call("DOM.getBoxModel", backendNodeId=node)["model"]["border"]
-        except Refused:  # it has no place on the page
+        except Refused:  # the node has no place on the page
             return None
         xs, ys = border[0::2], border[1::2]
         return Box(min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys))

@@ -1,4 +1,7 @@
-"""The accessibility tree as text, by WebArena's rules: ``[id] role 'name' properties``, a tab for each level."""
+"""The accessibility tree as text, by WebArena's rules.
+
+A line is ``[id] role 'name' properties``, indented by one tab per level.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -6,7 +9,7 @@ from typing import Any, NamedTuple
 Node = Mapping[str, Any]
 """A node of Chromium's ``Accessibility.getFullAXTree``."""
 
-# Roles that say nothing without a name and properties; "image" is a newer name of "img".
+# Roles that are shown only with a name or properties; "image" is a newer name of "img".
 SILENT = frozenset(
     [
         "generic",
@@ -24,18 +27,16 @@ SILENT = frozenset(
     ]
 )
 MUTE = frozenset(("InlineTextBox", "LineBreak", "ListMarker", "MenuListPopup", "none"))
-UNTOLD = frozenset(
+# Properties that are not shown; newer versions of Chromium add "url".
+OMITTED = frozenset(
     ["focusable", "editable", "readonly", "level", "settable", "multiline", "invalid", "url"]
-)  # the last is new
-DATES = frozenset(
-    ("Date", "InputTime", "DateTime")
-)  # <input type=date>, time, and month, week or datetime-local
-VALUED = (
-    frozenset(("slider", "progressbar", "meter", "ColorWell")) | DATES
-)  # roles whose value no text within them shows in full
-FIELDS = (
-    frozenset(("textbox", "searchbox", "spinbutton", "combobox", "listbox")) | DATES
-)  # what they hold is where they are
+)
+# ``<input type=date>``, time, and month, week or datetime-local.
+DATES = frozenset(("Date", "InputTime", "DateTime"))
+# Roles whose value is not shown in full by a text within them.
+VALUED = frozenset(("slider", "progressbar", "meter", "ColorWell")) | DATES
+# Roles of fields, which contain their texts.
+FIELDS = frozenset(("textbox", "searchbox", "spinbutton", "combobox", "listbox")) | DATES
 USED = frozenset(
     (
         "button",
@@ -51,11 +52,11 @@ USED = frozenset(
     )
 )
 IN_VIEW = 0.6
-NEAR = 3  # lines before it that a text may repeat
+NEAR = 3  # number of lines before a text that can repeat it
 
 
 class Box(NamedTuple):
-    """Where an element is, in pixels from the upper left corner of what is in view."""
+    """The place of an element, in pixels from the upper left corner of the part in view."""
 
     left: float
     top: float
@@ -64,12 +65,12 @@ class Box(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """An element that can be used, in view.
+    """A usable element in view.
 
     Attributes:
-        number: its id.
-        box: where it is.
-        text: what the tree says of it.
+        number: id of the element.
+        box: place of the element.
+        text: the element's line in the tree, without the id.
     """
 
     number: int
@@ -78,14 +79,14 @@ class Mark(NamedTuple):
 
 
 class View(NamedTuple):
-    """The visible part of the page.
+    """The part of the page in view.
 
     Attributes:
         width: in pixels.
         height: in pixels.
-        boxes: of the DOM nodes that have a place on the page.
-        ask: finds the box of a node that ``boxes`` lacks; the browser's own parts of an element,
-            such as a player's buttons.
+        boxes: places by DOM node; nodes without a place are missing.
+        ask: finds the box of a node that ``boxes`` lacks, such as the buttons of a media player,
+            which are the browser's own parts of an element.
     """
 
     width: float
@@ -94,12 +95,16 @@ class View(NamedTuple):
     ask: Callable[[int], Box | None] = lambda node: None
 
     def box(self, node: Node) -> Box | None:
-        """Returns where a node is; None without a place."""
+        """Returns the place of a node; None without a place."""
         number = node["backendDOMNodeId"]
         return self.boxes[number] if number in self.boxes else self.ask(number)
 
     def shows(self, node: Node) -> bool:
-        """Says whether WebArena shows an element: it compares an overlap in square pixels with 0.6 of the width by the height."""
+        """Returns whether WebArena shows an element.
+
+        WebArena compares the overlap in square pixels, divided by the width and multiplied by the
+        height, with 0.6.
+        """
         box = self.box(node)
         if box is None or not box.width or not box.height:
             return False
@@ -109,22 +114,19 @@ class View(NamedTuple):
 
 
 def marks(nodes: Sequence[Node], number: Callable[[int], int], view: View) -> list[Mark]:
-    """Returns the elements in view that an action can be for: those that can have the focus, or whose role says so."""
+    """Returns the elements in view that can have the focus or have a control's role."""
     found = []
     for node in nodes[1:]:
         if node.get("ignored") or "backendDOMNodeId" not in node:
             continue
-        role, said = (
-            node["role"]["value"],
-            {p["name"]: p["value"].get("value") for p in node.get("properties", ())},
-        )
-        unlisted = (
-            role == "option" and node["backendDOMNodeId"] not in view.boxes
-        )  # of a drop-down list that is closed
+        role = node["role"]["value"]
+        properties = {p["name"]: p["value"].get("value") for p in node.get("properties", ())}
+        # An option of a closed drop-down list.
+        unlisted = role == "option" and node["backendDOMNodeId"] not in view.boxes
         if (
-            said.get("disabled")
+            properties.get("disabled")
             or unlisted
-            or not (said.get("focusable") or role in USED)
+            or not (properties.get("focusable") or role in USED)
             or not view.shows(node)
         ):
             continue
@@ -134,17 +136,21 @@ def marks(nodes: Sequence[Node], number: Callable[[int], int], view: View) -> li
 
 
 def describe(node: Node) -> str:
-    """Returns what is said of a node, or "" if that is nothing."""
+    """Returns role, name and properties of a node, or "" if the node is not shown."""
     role, name = node["role"]["value"], _name(node)
-    given = {p["name"]: p["value"] for p in node.get("properties", ()) if p["name"] not in UNTOLD}
-    told = {key: value["value"] for key, value in given.items() if "value" in value}
+    properties = {
+        p["name"]: p["value"]["value"]
+        for p in node.get("properties", ())
+        if p["name"] not in OMITTED and "value" in p["value"]
+    }
     if role in VALUED and "value" in node:
-        told["value"] = node["value"].get("value")
+        properties["value"] = node["value"].get("value")
     if role in MUTE or (
-        not name.strip() and (role in ("StaticText", "listitem") or (role in SILENT and not told))
+        not name.strip()
+        and (role in ("StaticText", "listitem") or (role in SILENT and not properties))
     ):
         return ""
-    return f"{role} {name!r}" + "".join(f" {key}: {value}" for key, value in told.items())
+    return f"{role} {name!r}" + "".join(f" {key}: {value}" for key, value in properties.items())
 
 
 def _name(node: Node) -> str:
@@ -154,17 +160,18 @@ def _name(node: Node) -> str:
 def render(nodes: Sequence[Node], number: Callable[[int], int], view: View | None = None) -> str:
     """Writes the tree.
 
+    Nodes without content are left out, and their children move up. A repeated text is also left out
+    unless a field contains it. With a view, a text is repeated if one of the three lines before it
+    contains it. In the whole page, a text is repeated if the texts of an element around it together
+    are that element's name.
+
     Args:
         nodes: in Chromium's order, the root first.
-        number: the id that stands for a DOM node.
-        view: what is in view, to show nothing else.
+        number: returns the id of a DOM node.
+        view: the part of the page to show; None for the whole page.
 
     Returns:
-        Lines. What has nothing to say is left out; children move up. So is a text that repeats,
-        unless a field holds it: with a
-        view, a text that one of the three lines before it holds; of a whole page, the texts that
-        together are the name of an
-        element around them.
+        Lines, joined by newlines.
     """
     by_id = {node["nodeId"]: node for node in nodes}
     lines: list[str] = []
@@ -172,20 +179,20 @@ def render(nodes: Sequence[Node], number: Callable[[int], int], view: View | Non
         [(nodes[0], 0, True, "", False)] if nodes else []
     )
     while stack:
-        node, depth, shown, within, named = stack.pop()  # within: the role of the field around it
+        # within: the role of the field around the node
+        node, depth, shown, within, named = stack.pop()
         role = node["role"]["value"]
-        told = "" if node.get("ignored") or "backendDOMNodeId" not in node else describe(node)
-        if told and not within:
+        line = "" if node.get("ignored") or "backendDOMNodeId" not in node else describe(node)
+        if line and not within:
             shown = view is None or node is nodes[0] or view.shows(node)
-        if told and role in FIELDS:
+        if line and role in FIELDS:
             within = role
-        if told and shown:
-            kept = role != "StaticText" or (
-                within and within not in DATES
-            )  # a date's own texts part its fields
+        if line and shown:
+            # The texts of a date field separate its parts.
+            kept = role != "StaticText" or (within and within not in DATES)
             repeats = not kept and (named if view is None else _repeats(_name(node), lines))
             if not repeats:
-                lines.append("\t" * depth + f"[{number(node['backendDOMNodeId'])}] {told}")
+                lines.append("\t" * depth + f"[{number(node['backendDOMNodeId'])}] {line}")
             depth += 1
             named = named or (view is None and node is not nodes[0] and _says_all(node, by_id))
         children = [by_id[i] for i in node.get("childIds", ()) if i in by_id]
@@ -194,10 +201,10 @@ def render(nodes: Sequence[Node], number: Callable[[int], int], view: View | Non
 
 
 def _says_all(node: Node, by_id: Mapping[str, Node]) -> bool:
-    """Returns whether an element's name consists of the texts in the element, all of them and in their order.
+    """Returns whether an element's name consists of all texts in the element, in their order.
 
-    The name may have a blank between two texts. A name with more or less than these texts may come
-    from elsewhere, and a text that occurs in it by chance would be lost to the reader.
+    The name can have a blank between two texts. A name with more or less than these texts can come
+    from elsewhere. A text that occurs in such a name by chance must not be left out.
     """
     rest = " ".join(_name(node).split())
     if not rest:
@@ -223,7 +230,7 @@ def _repeats(text: str, lines: Sequence[str]) -> bool:
 
 
 def cut(text: str, limit: int) -> str:
-    """Returns at most ``limit`` characters, whole lines, and says how much is missing."""
+    """Cuts a text to whole lines of at most ``limit`` characters; a note counts the rest."""
     if len(text) <= limit:
         return text
     kept = text[:limit].rpartition("\n")[0]

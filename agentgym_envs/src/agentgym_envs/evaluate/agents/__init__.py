@@ -1,4 +1,4 @@
-"""Agents of an evaluation: models with several strategies, random play, the oracle, and your agents."""
+"""Agents of an evaluation: models, random play, the oracle, and agents of plugins."""
 
 from agentgym_envs.evaluate.agents.base import ASK_ORACLE, Agent, Ending, Opening, load
 

@@ -86,7 +86,10 @@ class Agent:
     """Base class of agents. A subclass can also define ``end``: see the module."""
 
     format: ClassVar[str | None] = "plain"
-    """The format of responses, a key of ``agentgym_envs.wrappers.FORMATS``; None: a response is the action."""
+    """The format of responses, a key of ``agentgym_envs.wrappers.FORMATS``.
+
+    With None, a response is the action.
+    """
     lists_actions: ClassVar[bool] = False
     """Whether the agent needs ``info["admissible_actions"]``."""
 

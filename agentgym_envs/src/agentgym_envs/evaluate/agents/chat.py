@@ -91,7 +91,7 @@ def pictured(messages: list[Message], picture: str) -> list[Message]:
 
 
 def thinking(reasoning: str, response: str) -> str:
-    """Returns a response with a separately reported reasoning in front of it, in ``<think>`` tags."""
+    """Returns a response with separately reported reasoning before it, in ``<think>`` tags."""
     return f"<think>{reasoning}</think>{response}" if reasoning else response
 
 
@@ -104,7 +104,7 @@ def spoken(response: str) -> str:
 
 
 def shown(observation: str, info: Mapping[str, Any]) -> str:
-    """Returns the message for an observation, with the admissible actions if ``info`` lists them."""
+    """Returns the message for an observation, with the admissible actions of ``info``."""
     listed: Sequence[str] = info.get("admissible_actions") or ()
     return (
         f"{observation}\n\nActions that are possible now: {', '.join(listed)}"

@@ -1,4 +1,7 @@
-"""``agentgym/MiniWoB-v1``: MiniWoB++ (Liu et al., 2018) in the shared browser, reset within its page."""
+"""``agentgym/MiniWoB-v1``: MiniWoB++ (Liu et al., 2018) in the shared browser.
+
+Episodes are reset within their page.
+"""
 
 import json
 import mimetypes
@@ -18,15 +21,17 @@ from agentgym_envs.envs.web.miniwob.scripts import SCRIPTS, Page
 from agentgym_envs.envs.web.miniwob.tasks import miniwob_tasks
 from agentgym_envs.envs.web.proxy import Reply, Request
 from agentgym_envs.envs.web.session import Session
+from agentgym_envs.envs.web.settle import settle
 from agentgym_envs.envs.web.tab import Tab
 from agentgym_envs.errors import ArgumentError, MissingExtra
 from agentgym_envs.tasks import Task, TaskSet
 
 ORIGIN = "http://miniwob.test"
 REWARDS = ("binary", "raw", "decayed")
-# milliseconds of the page's clock that an action takes; it stands still while the agent thinks
+# Milliseconds of the page's clock that an action takes; the clock stands still while the agent
+# thinks.
 TICK = 500
-# milliseconds that have gone when the agent first sees the page: stock-market has one price in each
+# Milliseconds of the page's clock before the first observation: stock-market has one price in each.
 FIRST = 100
 START = """(seed, limit) => {
   core.EPISODE_MAX_TIME = limit;
@@ -36,8 +41,8 @@ START = """(seed, limit) => {
   const said = core.getUtterance();
   return said.utterance || said;
 }"""
-# Pages whose own reset leaves something of the episode before: found by the test of resets, or
-# named in upstream's registration.
+# Pages whose own reset keeps something of the episode before. The test of resets found them, or
+# upstream's registration names them.
 LEFTOVERS = frozenset(
     (
         "book-flight",
@@ -74,15 +79,14 @@ class MiniWoBEnv(WebEnv):
     """Follows an instruction on a small page.
 
     Args:
-        reward: "binary": 1 for a page's full reward, else 0; "raw": the page's own, partial ones
-            too; "decayed": that,
-            times the part of the page's ten seconds that are left, an action taking half a second.
-            Negative rewards count as 0.
+        reward: "binary": 1 for a page's full reward, else 0; "raw": the page's own reward, partial
+            rewards included; "decayed": the raw reward times the remaining part of the page's ten
+            seconds, where an action takes half a second. Negative rewards count as 0.
         **kwargs: see :class:`agentgym_envs.envs.web.env.WebEnv`.
     """
 
     clock = datetime(2024, 6, 3, 12, tzinfo=UTC)
-    paced = False  # pages stay loaded and stand still: a step is mostly the wait for a frame
+    paced = False  # pages stay loaded and stand still: most of a step is the wait for a frame
 
     def __init__(self, *, reward: str = "binary", **kwargs: Any):
         if find_spec("miniwob") is None:
@@ -97,7 +101,7 @@ class MiniWoBEnv(WebEnv):
         return _tasks()
 
     def serve(self, request: Request) -> Reply | bool:
-        """Serves upstream's files and nothing else."""
+        """Serves upstream's files and refuses all other requests."""
         url = urlsplit(request.url)
         file = (_folder() / unquote(url.path).lstrip("/")).resolve()
         if (
@@ -107,25 +111,26 @@ class MiniWoBEnv(WebEnv):
         ):
             return False
         kind = mimetypes.guess_type(file.name)[0] or "text/plain"
-        if kind.startswith("text/") or kind.endswith(
-            "javascript"
-        ):  # the pages do not say how they are written
+        # The pages do not state their character encoding.
+        if kind.startswith("text/") or kind.endswith("javascript"):
             kind += "; charset=utf-8"
         return Reply(200, {"content-type": kind}, file.read_bytes())
 
     def open(self, task: Task, rng: random.Random, session: Session) -> str:
-        """Begins an episode within the page, which is loaded unless it is there from an earlier one."""
+        """Begins an episode within the page; loads the page unless an earlier episode did."""
         name = task.data["name"]
         url = f"{ORIGIN}/miniwob/{name}.html"
         known = session.keep("" if name in LEFTOVERS else name)
         if not known or name in LEFTOVERS or session.tab.url != url:
             session.open(url)
-            session.settle(looks=1)
+            settle(session, looks=1)
             session.tab.evaluate(QUIET)
         limit = "core.EPISODE_MAX_TIME" if self._reward == "decayed" else "2 ** 31 - 1"
-        begun = session.tab.asked(f"({START})({json.dumps(str(task.data['seed']))}, {limit})")
+        begun = session.tab.send_expression(
+            f"({START})({json.dumps(str(task.data['seed']))}, {limit})"
+        )
         session.tab.advance(FIRST)
-        return str(session.tab.told(begun))
+        return str(session.tab.value_of(begun))
 
     def before_look(self, tab: Tab) -> None:
         """Names icons, colours and shapes, which the accessibility tree leaves out."""
@@ -144,7 +149,7 @@ class MiniWoBEnv(WebEnv):
         return Outcome("", score if done else 0.0, done=done, success=done and raw == 1)
 
     def oracle(self) -> Iterator[str]:
-        """Yields the actions of the page's script; nothing if there is none: see the README."""
+        """Yields the actions of the page's script; the README lists the pages without a script."""
         assert self.task is not None
         script = SCRIPTS.get(self.task.data["name"])
         for action in script(Page(self)) if script else ():

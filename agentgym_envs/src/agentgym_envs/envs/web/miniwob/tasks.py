@@ -1,4 +1,7 @@
-"""The 125 tasks that do not depend on quick reactions, as upstream registers them, by a hundred seeds each."""
+"""The 125 tasks that do not require quick reactions, with a hundred seeds each.
+
+The names are those of upstream's registration.
+"""
 
 from agentgym_envs.tasks import Task, TaskSet
 
@@ -133,9 +136,10 @@ NAMES = (
 
 
 def miniwob_tasks() -> TaskSet:
-    """Returns one task a page and seed, such as ``click-button-17``; the difficulty is the page's place in the list.
+    """Returns one task per page and seed, such as ``click-button-17``.
 
-    Some pages have few contents: ``click-test-2`` has two, so that its seeds repeat.
+    The difficulty is the page's place in the list. Some pages have few contents: ``click-test-2``
+    has two, and its seeds repeat them.
     """
     tasks = (
         Task(id=f"{name}-{seed}", split=split, difficulty=place, data={"name": name, "seed": seed})

@@ -1,4 +1,4 @@
-// Lets the page's clock, which Playwright has stopped, run for some milliseconds, in its frames too.
+// Runs the stopped clock (Playwright's) of the page and its frames for some milliseconds.
 async function (ticks) {
   const run = async frame => {
     try {

@@ -1,4 +1,4 @@
-// Takes away connections that do not pass the proxy, and service workers, which would outlive the page.
+// Removes connections that bypass the proxy, and service workers, which would outlive the page.
 (() => {
   for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection']) delete window[name];
   if (!window.ServiceWorkerContainer) return;
@@ -6,5 +6,6 @@
     console.warn('Service Worker registration blocked');
     return Promise.reject(new DOMException('Service workers are not available.', 'SecurityError'));
   };
-  Object.defineProperty(ServiceWorkerContainer.prototype, 'register', {value: register, writable: false, configurable: false});
+  const fixed = {value: register, writable: false, configurable: false};
+  Object.defineProperty(ServiceWorkerContainer.prototype, 'register', fixed);
 })();

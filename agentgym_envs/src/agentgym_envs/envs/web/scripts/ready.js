@@ -1,4 +1,4 @@
-// How a page stands, after what it has queued so far; its clock may stand still.
+// Returns the state of the page after its queued tasks; works while its clock stands still.
 new Promise(done => {
   const channel = new MessageChannel();
   channel.port1.onmessage = () => done([document.readyState, document.title, location.href]);

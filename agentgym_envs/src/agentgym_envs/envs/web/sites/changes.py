@@ -1,12 +1,12 @@
-"""How the databases of an episode differ from those that every episode finds, and whether a task wanted that.
+"""Compares the databases of an episode with the changes that the task wants.
 
 A task states all changes that it wants, by database and table::
 
     {"forum": {"votes": {"added": [{"person_id": 1, "post_id": 7, "comment_id": 0, "vote": 1}]},
                "posts": {"changed": [{"id": 7, "to": {"score": 13}}]}}}
 
-Any other difference is a side effect, in any table but the ``HARMLESS`` ones: the sites write
-nothing when somebody only reads. A task that changes nothing wants none.
+Any other difference is a side effect, except in the ``HARMLESS`` tables: the sites write nothing
+when a page is only read. A task without changes wants no difference at all.
 """
 
 import json
@@ -17,23 +17,32 @@ from typing import Any
 
 Rows = list[dict[str, Any]]
 Changes = dict[str, dict[str, Rows]]
-"""By table: rows that were ``added``, rows that were ``removed``, and keys with the columns that ``changed``."""
+"""Differences by table, each with up to three kinds.
+
+``added`` and ``removed`` have rows; ``changed`` has keys with the new values of columns.
+"""
 
 FREE: Mapping[str, frozenset[str]] = {
     "commits": frozenset(("sha", "message")),
     "notes": frozenset("xy"),
     "wiki_edits": frozenset(("message",)),
 }
-"""Columns of added rows that are not compared: an agent may word the message of a commit or an edit and set a note some meters away."""
+"""Columns of added rows that are not compared.
+
+An agent chooses the message of a commit or an edit, and can set a note some meters away.
+"""
 HARMLESS = frozenset(("shop.grids",))
-"""Tables that may differ unless a task is about them: which columns of the admin's grids somebody looks at."""
+"""Tables that can differ unless a task is about them: the visible columns of the admin's grids."""
 TABLES = (
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
 )
 
 
 def differences(now: sqlite3.Connection, before: bytes) -> Changes:
-    """Returns how a database differs from a snapshot; texts that differ in blanks alone count as equal."""
+    """Returns the differences of a database from a snapshot.
+
+    Texts that differ only in blanks count as equal.
+    """
     if not now.total_changes:
         return {}
     now.execute("ATTACH ':memory:' AS before")
@@ -46,7 +55,7 @@ def differences(now: sqlite3.Connection, before: bytes) -> Changes:
 
 
 def _table(db: sqlite3.Connection, table: str) -> dict[str, Rows]:
-    """Returns the differences of a table: a row without a key is one that is added or removed as a whole."""
+    """Returns the differences of a table."""
     columns = db.execute(f'PRAGMA main.table_info("{table}")').fetchall()
     names, keys = [c["name"] for c in columns], [c["name"] for c in columns if c["pk"]]
     join = " AND ".join(f'a."{key}" = b."{key}"' for key in keys) or "a.rowid = b.rowid"
@@ -69,7 +78,10 @@ def _table(db: sqlite3.Connection, table: str) -> dict[str, Rows]:
 def _compared(
     new: Rows, old: Rows, keys: list[str], free: frozenset[str]
 ) -> Iterator[tuple[str, Rows]]:
-    """Yields the kinds of changes between rows that differ; rows without a key are added or removed as wholes."""
+    """Yields the kinds of changes between rows that differ.
+
+    A row without a key can only be added or removed.
+    """
     if keys:
         was, now = ({tuple(row[k] for k in keys): row for row in rows} for rows in (old, new))
         pairs = [(was[key], row) for key, row in now.items() if key in was]
@@ -105,7 +117,10 @@ def _line(row: Mapping[str, Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Returns a value as it is compared: texts without capitals, superfluous blanks and the choice between Markdown's signs."""
+    """Returns a value in its form for comparisons.
+
+    Capitals and superfluous blanks are removed, and variants of Markdown's signs are unified.
+    """
     if isinstance(value, Mapping):
         return {key: _plain(v) for key, v in value.items()}
     if not isinstance(value, str):
@@ -114,7 +129,7 @@ def _plain(value: Any) -> Any:
 
 
 def side_effects(found: Mapping[str, Changes], wanted: Mapping[str, Changes]) -> list[str]:
-    """Returns what differs between the changes of an episode and those that a task wants: a line for each table."""
+    """Returns the tables whose changes differ from those that a task wants, one line per table."""
     told = []
     for name in sorted({*found, *wanted}):
         here, there = found.get(name, {}), wanted.get(name, {})

@@ -1,4 +1,7 @@
-"""``agentgym/WebSites-v1``: five web sites of our own in the shared browser, without a server or a network."""
+"""``agentgym/WebSites-v1``: five web sites of our own in the shared browser.
+
+No server and no network is needed.
+"""
 
 import random
 from collections.abc import Iterator, Mapping
@@ -18,11 +21,14 @@ from agentgym_envs.envs.web.steps import actions_of
 from agentgym_envs.errors import MissingExtra
 from agentgym_envs.tasks import Task, TaskSet
 
-LONGEST = 200  # characters of an answer: the longest that a task asks for has 60
+LONGEST = 200  # limit of an answer in characters; the longest correct answer has 60
 
 
 def solved(task: Mapping[str, Any], answer: str, scene: Scene) -> bool:
-    """Says whether a task is solved: all of its evaluators agree, and an answer that is asked for is no list of guesses."""
+    """Returns whether a task is solved: all of its evaluators agree.
+
+    If the task asks for an answer, a long list of guesses does not count.
+    """
     short = "string_match" not in task["eval"]["eval_types"] or len(answer.strip()) <= LONGEST
     return short and evaluate(task, answer, scene).success
 
@@ -50,24 +56,24 @@ class WebSitesEnv(WebEnv):
         return _tasks()
 
     def serve(self, request: Request) -> Reply | bool:
-        """Answers from this episode's sites; nothing else can be reached."""
+        """Answers from this episode's sites; all other addresses are refused."""
         answer: Reply | bool = self._host.serve(request)
         return answer
 
     def open(self, task: Task, rng: random.Random, session: Session) -> str:
-        """Puts the databases back, signs in everywhere, opens the start page."""
+        """Resets the databases, signs in at all sites, opens the start page."""
         if self._host is None:
             from agentgym_envs.envs.web.sites.host import Host
 
             self._host = Host()
-        with session.proxy.lock:  # a request of the episode before may still be on its way
+        with session.proxy.lock:  # a request of the last episode can still be open
             self._host.restore()
         session.add_cookies(self._host.cookies())
         session.open(task.data["start_url"])
         return str(task.data["intent"])
 
     def judge(self, action: Action, session: Session) -> Outcome:
-        """Applies the evaluators once the agent stops."""
+        """Applies the evaluators when the agent stops."""
         if action.name != "stop":
             return Outcome("", 0.0)
         assert self.task is not None

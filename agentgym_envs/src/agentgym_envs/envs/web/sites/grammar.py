@@ -1,20 +1,23 @@
-"""Texts that are composed rather than listed: each fits its subject, and no sentence of a site comes twice."""
+"""Composes texts from rules and facts; no sentence of a site comes twice."""
 
 import random
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
 Rules = Mapping[str, Sequence[str]]
-"""Texts that may stand for a name. They may name others in braces and hold choices: ``<red|blue> {thing}``."""
+"""Texts that may stand for a name. Names stand in braces, choices in ``<red|blue> {thing}``."""
 
 SHORT = 4  # words of a sentence that may come again
+ALIKE = 20  # sentences that may begin with the same words
 TRIES = 400  # of one sentence
 _TOKENS = re.compile(r"\{([^{}]+)\}|[<|>]|[^{<|>]+")
-_STARTS = re.compile(r"(^|[.!?]\s+|\n\n|> |\d\. \*\*)([a-z])")
+_STARTS = re.compile(r"(^|[.!?]\s+|\n\n(?:- )?|\n- |> |\d\. \*\*)([a-z])")
 _GAPS = re.compile(r" +(?=[ ,.;:?!\n]|$)|(?<=\n) +|(?<=\n\n)\n+")
 _ENDS = re.compile(r"[.!?]+(?:\s|$|[”*)])|\n|\|")
+_AN = re.compile(r"(?i)(?!one\b|uni|use|eu)[aeiou]|hour|honest|8|1[18]\b")
 _DRAWN = "drawn "
 _MARKS = " \t*_>#-–“”„()[]~,`$.:;!?"
 
@@ -75,8 +78,13 @@ def _fill(
                 _fill(_parse(choices[int(draw() * len(choices))]), draw, rules, facts, inner)
                 text = "".join(inner)
             if part.article:
-                text = f"{'an' if text[0] in 'aeiouAEIO' else 'a'} {text}"
+                text = f"{article(text)} {text}"
             out.append(text[0].upper() + text[1:] if part.capital and text else text)
+
+
+def article(text: str) -> str:
+    """Returns the indefinite article of a text: an hour, a used pump, an 8 GB laptop."""
+    return "an" if _AN.match(text) else "a"
 
 
 def compose(
@@ -117,9 +125,11 @@ def _begun(text: str) -> str:
 
 
 def sentences(text: str) -> list[str]:
-    """Returns the sentences of a text that have more than ``SHORT`` words, in a form that is compared."""
+    """Returns the sentences with more than ``SHORT`` words, in small letters without marks."""
     return [
-        s for part in _ENDS.split(text) if (s := part.strip(_MARKS).lower()).count(" ") >= SHORT
+        s
+        for part in _ENDS.split(text.replace("*", ""))
+        if (s := part.strip(_MARKS).lower()).count(" ") >= SHORT
     ]
 
 
@@ -132,18 +142,46 @@ def _drawn_from(text: str, rules: Rules, facts: Mapping[str, Any]) -> list[str]:
     ]
 
 
+class Known:
+    """The sentences of a site's texts: none comes twice, and few begin alike.
+
+    Attributes:
+        sentences: all that are written.
+        openings: how many sentences begin with the same four words.
+    """
+
+    def __init__(self) -> None:
+        self.sentences: set[str] = set()
+        self.openings: Counter[str] = Counter()
+
+    def allows(self, found: Sequence[str]) -> bool:
+        """Says whether sentences are new and their openings are not worn out."""
+        return self.sentences.isdisjoint(found) and all(
+            self.openings[_opening(sentence)] < ALIKE for sentence in found
+        )
+
+    def add(self, found: Sequence[str]) -> None:
+        """Keeps sentences."""
+        self.sentences.update(found)
+        self.openings.update(map(_opening, found))
+
+
+def _opening(sentence: str) -> str:
+    return " ".join(sentence.split(" ", SHORT)[:SHORT])
+
+
 class Author:
     """Composes texts for a site and never writes a sentence twice.
 
     Args:
         rng: draws.
         rules: the texts that may stand for a blank.
-        said: sentences that are written; it grows.
+        known: the sentences of the site; it grows.
     """
 
-    def __init__(self, rng: random.Random, rules: Rules, said: set[str] | None = None):
+    def __init__(self, rng: random.Random, rules: Rules, known: Known | None = None):
         self.rng, self.rules = rng, rules
-        self.said: set[str] = set() if said is None else said
+        self.known = Known() if known is None else known
 
     def write(self, text: str, facts: Mapping[str, Any]) -> str:
         """Composes a text whose sentences are new; the texts of its rules are drawn one by one.
@@ -165,21 +203,17 @@ class Author:
                 layout = layout.replace(f"{{{name}}}", f"{{{_DRAWN}{n}}}", 1)
             made = _filled(self.rng, self.rules, layout, drawn)
             found = sentences(made) or [made.lower()]
-            if self.said.isdisjoint(found) and len(set(found)) == len(found):
-                self.said.update(found)
+            if self.known.allows(found) and len(set(found)) == len(found):
+                self.known.add(found)
                 return _begun(_GAPS.sub("", made).strip())
-        raise RuntimeError(
-            f"{text!r} needs more alternatives: written already: {self.said.intersection(found)}"
-        )
+        raise RuntimeError(f"{text!r} needs more alternatives: the last one was {made!r}")
 
     def _new(self, text: str, facts: Mapping[str, Any], mine: set[str]) -> str:
         """Composes a part of a text; ``mine`` holds the sentences of the parts before it."""
         for _ in range(TRIES):
             made = _filled(self.rng, self.rules, text, facts)
             found = sentences(made)
-            if self.said.isdisjoint(found) and mine.isdisjoint(found):
+            if self.known.allows(found) and mine.isdisjoint(found):
                 mine.update(found)
                 return made
-        raise RuntimeError(
-            f"{text!r} needs more alternatives: written already: {self.said.intersection(found)}"
-        )
+        raise RuntimeError(f"{text!r} needs more alternatives: the last one was {made!r}")

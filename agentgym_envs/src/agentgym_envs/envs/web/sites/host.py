@@ -1,9 +1,12 @@
-"""Serves the five sites, within the process or on ports, from databases that are put back in milliseconds."""
+"""Serves the five sites, within the process or on ports.
+
+The databases are reset in milliseconds.
+"""
 
 import io
 import sqlite3
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,14 +19,11 @@ from werkzeug.test import EnvironBuilder, run_wsgi_app
 from agentgym_envs.envs.web.proxy import Reply, Request
 from agentgym_envs.envs.web.sites.changes import Changes, differences
 from agentgym_envs.envs.web.sites.code import code
-from agentgym_envs.envs.web.sites.code.data import fill as fill_code
+from agentgym_envs.envs.web.sites.fill import FILL, PACKED
 from agentgym_envs.envs.web.sites.forum import forum
-from agentgym_envs.envs.web.sites.forum.data import fill as fill_forum
 from agentgym_envs.envs.web.sites.map import map as map_site
-from agentgym_envs.envs.web.sites.map.data import fill as fill_map
 from agentgym_envs.envs.web.sites.packed import file_of, unpack
 from agentgym_envs.envs.web.sites.shop import admin, shop
-from agentgym_envs.envs.web.sites.shop.data import fill as fill_shop
 from agentgym_envs.envs.web.sites.site import (
     DATABASE,
     HOSTS,
@@ -37,28 +37,17 @@ SITES: Mapping[str, Site] = {m.SITE.name: m.SITE for m in (shop, admin, forum, c
 CREATE: Mapping[str, Callable[[], Flask]] = {
     m.SITE.name: m.create_app for m in (shop, admin, forum, code, map_site)
 }
-FILL: Mapping[str, Callable[[sqlite3.Connection], None]] = {
-    "shop": fill_shop,
-    "forum": fill_forum,
-    "code": fill_code,
-    "map": fill_map,
-}
-PACKED: Sequence[str] = (
-    "forum",
-    "code",
-    "map",
-)  # read from files; the shop's would be as large, and its data is filled faster
 
 
 @cache
 def application(name: str) -> Flask:
-    """Returns a site's application: one for all episodes of the process."""
+    """Returns a site's application, shared by all episodes of the process."""
     return CREATE[name]()
 
 
 @cache
 def snapshot(tables: str) -> bytes:
-    """Returns a database as every episode finds it."""
+    """Returns a database in its state at the start of every episode."""
     connection = open_database()
     if tables in PACKED:
         unpack(file_of(tables).read_bytes(), connection)
@@ -71,10 +60,10 @@ def snapshot(tables: str) -> bytes:
 
 
 class Host:
-    """The sites of one episode, with databases of their own.
+    """The sites of one episode, with separate databases.
 
     Attributes:
-        databases: by the name of their tables.
+        databases: the open databases, by the name of their tables.
     """
 
     def __init__(self) -> None:
@@ -82,7 +71,7 @@ class Host:
         self._names = {urlsplit(origin).netloc: name for name, origin in ORIGINS.items()}
 
     def database(self, tables: str) -> sqlite3.Connection:
-        """Returns a database of this episode; it is opened when a page first asks for it."""
+        """Returns a database of this episode; the first request opens it."""
         if tables not in self.databases:
             self.databases[tables] = open_database(snapshot(tables))
         return self.databases[tables]
@@ -110,7 +99,7 @@ class Host:
         return Reply(int(status.split()[0]), dict(headers), b"".join(content))
 
     def cookies(self) -> list[dict[str, Any]]:
-        """Returns the cookies of the people who are logged in when an episode starts."""
+        """Returns the cookies of the people who are signed in when an episode starts."""
         return [
             {
                 "name": f"session_{name}",
@@ -121,7 +110,7 @@ class Host:
         ]
 
     def changes(self) -> dict[str, Changes]:
-        """Returns how the databases differ from those that every episode finds."""
+        """Returns the differences of the databases from the start of the episode."""
         found = {
             tables: differences(connection, snapshot(tables))
             for tables, connection in self.databases.items()
@@ -129,18 +118,20 @@ class Host:
         return {tables: changes for tables, changes in found.items() if changes}
 
     def restore(self) -> None:
-        """Forgets what has changed: all databases are as every episode finds them."""
+        """Discards all changes: every database is again in its first state."""
         for connection in self.databases.values():
             connection.close()
         self.databases.clear()
 
 
 class Servers:
-    """The sites on ports of this machine, for anybody's browser; with databases that they share and forget in the end.
+    """The sites on ports of this machine, for any browser.
+
+    All visitors share the databases. Closing the servers discards the changes.
 
     Args:
-        address: to listen on.
-        port: of the first site, the others follow; 0 for any that are free.
+        address: address to listen on.
+        port: port of the first site; the other sites use the next ports. 0 chooses free ports.
 
     Attributes:
         origins: the address of each site.
@@ -166,7 +157,7 @@ class Servers:
             return list(application(name)(environ, start))
 
     def close(self) -> None:
-        """Stops listening and forgets the databases."""
+        """Stops listening and discards the databases."""
         for server in self._servers:
             server.shutdown()
             server.server_close()

@@ -1,6 +1,7 @@
-"""Databases as files of the package: reading one takes a tenth of the time of filling it.
+"""Databases as files of the package: reading takes a tenth of the time of filling.
 
-``python -m agentgym_envs.envs.web.sites.packed`` writes the files anew after a change of the data.
+``python -m agentgym_envs.envs.web.sites.packed`` writes the files again; run it after a change of
+the data.
 """
 
 import json
@@ -10,6 +11,7 @@ from collections.abc import Callable, Mapping
 from itertools import groupby
 from pathlib import Path
 
+from agentgym_envs.envs.web.sites.fill import FILL, PACKED
 from agentgym_envs.envs.web.sites.site import add, open_database
 
 FOLDER = Path(__file__).parent / "packed"
@@ -44,7 +46,7 @@ def unpack(content: bytes, db: sqlite3.Connection) -> None:
 
 
 def file_of(tables: str) -> Path:
-    """Returns the file of a database; few databases have one."""
+    """Returns the file of a database; only the packed databases have one."""
     return FOLDER / f"{tables}.xz"
 
 
@@ -58,6 +60,4 @@ def write(fill: Mapping[str, Callable[[sqlite3.Connection], None]]) -> None:
 
 
 if __name__ == "__main__":
-    from agentgym_envs.envs.web.sites.host import FILL, PACKED
-
     write({tables: FILL[tables] for tables in PACKED})

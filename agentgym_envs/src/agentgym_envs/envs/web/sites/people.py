@@ -1,4 +1,4 @@
-"""Names of people, towns and words that several sites draw from. All invented: any likeness is chance."""
+"""Invented names of people, towns and words for several sites; any likeness is a coincidence."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""What the five sites share: the Flask application, its database, logging in, formats, pages of a list."""
+"""Shared parts of the five sites: Flask application, database, login, formats, paged lists."""
 
 import hashlib
 import sqlite3
@@ -15,7 +15,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.routing import IntegerConverter
 
 TODAY = date(2026, 6, 15)
-"""The day on which every episode takes place."""
+"""The day of every episode."""
 ORIGINS: Mapping[str, str] = {
     "shop": "http://shop.test",
     "admin": "http://admin.shop.test",
@@ -23,23 +23,23 @@ ORIGINS: Mapping[str, str] = {
     "code": "http://code.test",
     "map": "http://map.test",
 }
-"""Where each site is in an episode."""
+"""The origin of each site in an episode."""
 DATABASE, HOSTS = "agentgym.database", "agentgym.origins"  # keys of the WSGI environment
 FOLDER = Path(__file__).parent
 _MARKDOWN = MarkdownIt("js-default")
 
 
 class Site(NamedTuple):
-    """How a site presents itself.
+    """The presentation of a site.
 
     Attributes:
         name: a key of ``ORIGINS``.
-        title: in the header.
-        colour: of links and buttons.
-        tables: the database's name; the shop and its admin share one.
+        title: title in the header.
+        colour: colour of links and buttons.
+        tables: name of the database; the shop and its admin share one.
         people: SQL that returns ``id, name`` for a ``login`` and ``password``.
         places: the header's links: a text and an endpoint.
-        user: who is logged in when an episode starts.
+        user: id of the person who is signed in when an episode starts.
     """
 
     name: str
@@ -58,12 +58,12 @@ def database() -> sqlite3.Connection:
 
 
 def rows(sql: str, *values: Any) -> list[sqlite3.Row]:
-    """Returns what a query finds."""
+    """Returns the rows that a query finds."""
     return database().execute(sql, values).fetchall()
 
 
 def row(sql: str, *values: Any) -> sqlite3.Row:
-    """Returns the first row that a query finds; answers "404 Not Found" if there is none."""
+    """Returns the first row that a query finds; answers "404 Not Found" without one."""
     found: sqlite3.Row | None = database().execute(sql, values).fetchone()
     if found is None:
         abort(404)
@@ -77,25 +77,25 @@ def value(sql: str, *values: Any) -> Any:
 
 
 def run(sql: str, *values: Any) -> int:
-    """Changes the database; returns the id of the row that was added."""
+    """Changes the database; returns the id of the added row."""
     with database() as connection:
         return connection.execute(sql, values).lastrowid or 0
 
 
 def user() -> int:
-    """Returns who is logged in; answers with the login page if nobody is."""
+    """Returns the id of the signed-in person; answers with the login page without one."""
     if "user" not in session:
         abort(redirect(url_for("login", next=request.full_path)))
     return int(session["user"])
 
 
 def field(name: str, limit: int = 4000) -> str:
-    """Returns what a form holds, trimmed."""
+    """Returns the value of a form's field, trimmed."""
     return request.form.get(name, "").strip()[:limit]
 
 
 def number(name: str, lowest: int = 0, highest: int = 10**9) -> int | None:
-    """Returns a whole number of a form or an address, or None if it is none in this range."""
+    """Returns a whole number from a form or an address; None if it is missing or out of range."""
     try:
         found = int(request.values.get(name, ""))
     except ValueError:
@@ -104,7 +104,7 @@ def number(name: str, lowest: int = 0, highest: int = 10**9) -> int | None:
 
 
 def cents(name: str, highest: int = 10**9) -> int | None:
-    """Returns an amount of a form in cents, or None if it is no number between nothing and ``highest``."""
+    """Returns an amount from a form in cents; None unless it is from 0 to ``highest``."""
     try:
         found = 100 * float(request.values.get(name, ""))
     except ValueError:
@@ -128,7 +128,7 @@ class Page(NamedTuple):
 
 
 def page(columns: str, tables: str, order: str, values: Sequence[Any] = (), size: int = 20) -> Page:
-    """Returns the page that the address asks for with ``page=``."""
+    """Returns the page of a list that the parameter ``page`` of the address selects."""
     total = value(f"SELECT count(*) FROM {tables}", *values)
     last = max(1, ceil(total / size))
     current = min(number("page", 1) or 1, last)
@@ -137,13 +137,20 @@ def page(columns: str, tables: str, order: str, values: Sequence[Any] = (), size
 
 
 def where(conditions: Mapping[str, Any]) -> tuple[str, list[Any]]:
-    """Joins those conditions, each with one ``?``, whose value is given; returns SQL that follows WHERE, and the values."""
+    """Joins the conditions, each with one ``?``, that have a value.
+
+    Returns:
+        SQL that follows WHERE, and the values.
+    """
     given = {sql: v for sql, v in conditions.items() if v not in (None, "")}
     return " AND ".join(given) or "1", list(given.values())
 
 
 def add(db: sqlite3.Connection, table: str, *rows: tuple[Any, ...]) -> None:
-    """Adds rows of one length whose values stand in the table's order; columns that are left out keep their default."""
+    """Adds rows of equal length, with values in the order of the table's columns.
+
+    Missing columns keep their defaults.
+    """
     if rows:
         columns = [r[1] for r in db.execute(f"PRAGMA table_info({table})")][: len(rows[0])]
         db.executemany(
@@ -153,35 +160,43 @@ def add(db: sqlite3.Connection, table: str, *rows: tuple[Any, ...]) -> None:
 
 
 def password(login: str) -> str:
-    """Returns the password of everybody who is not a demonstration user."""
+    """Returns the password of a person who is not a demonstration user."""
     return hashlib.sha256(login.encode()).hexdigest()[:8]
 
 
 def money(cents: int) -> str:
-    """Writes an amount: 123456 is $1,234.56."""
+    """Formats an amount.
+
+    >>> money(123456)
+    '$1,234.56'
+    """
     return f"${cents / 100:,.2f}"
 
 
 def day(text: str) -> str:
-    """Writes a date: 2026-06-02 is Jun 2, 2026."""
+    """Formats a date.
+
+    >>> day("2026-06-02")
+    'Jun 2, 2026'
+    """
     found = date.fromisoformat(text[:10])
     return f"{found:%b} {found.day}, {found.year}"
 
 
 def marked(text: str) -> Markup:
-    """Renders Markdown; what people wrote cannot bring markup of its own."""
+    """Renders Markdown; markup within the text is escaped."""
     return Markup(_MARKDOWN.render(text))
 
 
 class _Key(IntegerConverter):
-    """The number of a row in an address: one that SQLite cannot hold leads nowhere."""
+    """The number of a row in an address; a number too large for SQLite matches no page."""
 
     def __init__(self, map: Any):
         super().__init__(map, max=2**63 - 1)
 
 
 def _part(name: str) -> str:
-    """Returns a file of the templates, "" if a site has none."""
+    """Returns a file of the templates, or "" if a site has none."""
     file = FOLDER / "templates" / name
     return file.read_text(encoding="utf-8") if file.exists() else ""
 
@@ -219,7 +234,7 @@ def make_app(site: Site) -> Flask:
 
     @app.template_global()
     def here(**changes: Any) -> str:
-        """The address of this page with other parameters."""
+        """Returns the address of this page with other parameters."""
         values = (
             {**request.view_args, **request.args, **changes}
             if request.view_args
@@ -264,13 +279,17 @@ def make_app(site: Site) -> Flask:
 
 
 def signed_in(app: Flask, who: int) -> str:
-    """Returns the cookie of somebody who is logged in."""
+    """Returns the session cookie of a person."""
     serializer: Any = app.session_interface.get_signing_serializer(app)  # type: ignore[attr-defined]
     return str(serializer.dumps({"user": who}))
 
 
 def open_database(content: bytes | None = None) -> sqlite3.Connection:
-    """Returns a database in memory, with rows that can be read by column, holding a snapshot if one is given."""
+    """Returns a database in memory; its rows can be read by column name.
+
+    Args:
+        content: snapshot to load; None for an empty database.
+    """
     connection = sqlite3.connect(":memory:", check_same_thread=False)
     connection.row_factory = sqlite3.Row
     if content is not None:

@@ -13,29 +13,27 @@ Config = Annotated[
     str | None,
     typer.Option(
         help=(
-            "The tasks: test.raw.json, a folder, or libwebarena; the variable WEBARENA_CONFIG"
-            " without it."
+            "The tasks: test.raw.json, a folder, or libwebarena. Default: the variable"
+            " WEBARENA_CONFIG."
         )
     ),
 ]
 Folder = Annotated[
     Path,
-    typer.Option(
-        help="Folder that the tasks' paths begin in, such as ./.auth/shopping_state.json."
-    ),
+    typer.Option(help="Base folder of the tasks' paths, such as ./.auth/shopping_state.json."),
 ]
 Users = Annotated[
     list[str] | None,
     typer.Option(
         "--account",
         help=(
-            "An account, such as shopping=user:password; WebArena's own without it. May be"
-            " repeated."
+            "An account, such as shopping=user:password; can be repeated. Default: the accounts"
+            " that WebArena publishes."
         ),
     ),
 ]
 Browser = Annotated[
-    str | None, typer.Option(help="The browser's program; the first that is found without it.")
+    str | None, typer.Option(help="The browser's program. Default: the first that is found.")
 ]
 
 
@@ -57,7 +55,7 @@ def login(
         if state in ready:
             try:
                 (file,) = write_logins(folder, [state], urls, accounts, browser)
-            except EnvFailure as error:  # the other sites are signed in at
+            except EnvFailure as error:  # go on with the other sites
                 failed.append(str(error))
                 typer.echo(f"{folder / state}: {error}")
                 continue

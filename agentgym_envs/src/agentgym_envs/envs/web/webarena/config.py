@@ -1,4 +1,4 @@
-"""WebArena's configuration: which sites there are, where, and the tasks of its files."""
+"""WebArena's configuration: the sites, their addresses, and the tasks of its files."""
 
 import json
 import os
@@ -11,10 +11,13 @@ from agentgym_envs.errors import ArgumentError, TaskError
 from agentgym_envs.tasks import SPLITS, Task, TaskSet, split_of
 
 SITES = ("SHOPPING", "SHOPPING_ADMIN", "REDDIT", "GITLAB", "MAP", "WIKIPEDIA", "HOMEPAGE")
-"""The environment variables that hold the sites' addresses; a task's file writes ``__SHOPPING__``."""
+"""The environment variables with the addresses of the sites.
+
+A task's file writes ``__SHOPPING__`` for the address in ``SHOPPING``.
+"""
 CONFIG = "WEBARENA_CONFIG"
 PACKAGE = "libwebarena"
-"""The package on the index that holds WebArena's tasks."""
+"""Name of the package that contains WebArena's tasks."""
 
 
 def site_urls(
@@ -23,11 +26,11 @@ def site_urls(
     """Returns the addresses that are set, by name, without a slash at the end.
 
     Args:
-        given: addresses by name in any case, which come before the environment's.
-        environ: variables such as ``SHOPPING``, or ``WA_SHOPPING`` as BrowserGym names them.
+        given: addresses by name in any case; they override the environment's.
+        environ: variables such as ``SHOPPING``, or ``WA_SHOPPING`` as in BrowserGym.
 
     Raises:
-        ArgumentError: a name is none of ``SITES``, or an address has no scheme.
+        ArgumentError: a name is not in ``SITES``, or an address has no scheme.
     """
     named = {name.upper(): url for name, url in (given or {}).items()}
     if unknown := sorted(named.keys() - set(SITES)):
@@ -49,10 +52,15 @@ def site_urls(
 def read_tasks(
     path: str | os.PathLike[str] | None, environ: Mapping[str, str] = os.environ
 ) -> list[dict[str, Any]]:
-    """Reads a file with an array of tasks (``test.raw.json``), a folder with one task per file, or the package ``libwebarena``.
+    """Reads WebArena's tasks.
+
+    Args:
+        path: a file with an array of tasks (``test.raw.json``), a folder with one task per file, or
+            "libwebarena" for the tasks of that package; None: the variable ``WEBARENA_CONFIG``.
+        environ: environment variables.
 
     Raises:
-        TaskError: no such file, or it does not hold tasks.
+        TaskError: the file does not exist, or does not contain tasks.
     """
     named = path or environ.get(CONFIG)
     if not named:
@@ -80,7 +88,9 @@ def read_tasks(
 
 
 def packaged() -> Path:
-    """Returns the file with WebArena's 812 tasks in the installed package ``libwebarena``, which is not imported.
+    """Returns the file with WebArena's 812 tasks in the package ``libwebarena``.
+
+    The package must be installed; it is not imported.
 
     Raises:
         TaskError: the package is not installed.
@@ -94,7 +104,9 @@ def packaged() -> Path:
 
 
 def filled(task: Mapping[str, Any], urls: Mapping[str, str]) -> dict[str, Any]:
-    """Returns a task with the sites' addresses, wherever it names one: also in what a page must hold.
+    """Returns a task with the real addresses of the sites.
+
+    They are also replaced in the contents that a page must have.
 
     Raises:
         TaskError: the address of a site is not set.
@@ -112,19 +124,21 @@ def filled(task: Mapping[str, Any], urls: Mapping[str, str]) -> dict[str, Any]:
 
 
 class WebArenaTasks(TaskSet):
-    """Tasks of which one may also ask for all: ``split="all"``, in the order of the file."""
+    """Tasks with the additional split "all", in the order of the file."""
 
     splits = (*SPLITS, "all")
 
     def ids(self, split: str) -> tuple[str, ...]:
-        """Returns the ids of a split, or of all."""
+        """Returns the ids of a split, or of all tasks."""
         return tuple(self._by_id) if split == "all" else super().ids(split)
 
 
 def task_set(tasks: list[dict[str, Any]]) -> TaskSet:
-    """Returns the tasks; WebArena has no splits, so that a template's number decides: a template is in one split only.
+    """Returns the tasks.
 
-    An id is the sites and WebArena's ``task_id``: ``shopping-21``, ``gitlab+reddit-552``.
+    WebArena has no splits. The number of a task's template decides its split: a template is in one
+    split only. An id is the sites and WebArena's ``task_id``: ``shopping-21``,
+    ``gitlab+reddit-552``.
     """
     return WebArenaTasks(
         Task(

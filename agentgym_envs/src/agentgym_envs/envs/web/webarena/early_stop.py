@@ -1,4 +1,7 @@
-"""When WebArena gives an agent up: it cannot be understood, or does the same again and again (``early_stop`` of its ``run.py``)."""
+"""WebArena's early stop (``early_stop`` of its ``run.py``).
+
+It ends an episode whose actions are not understood or are repeated.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -7,20 +10,25 @@ from agentgym_envs.envs.web.actions import Action
 
 
 class Done(NamedTuple):
-    """An action, "none" if it was not understood, and the address of the page that it was meant for."""
+    """An action of the episode.
+
+    Attributes:
+        action: the action; its name is "none" if the text was not understood.
+        url: address of the page that it was meant for.
+    """
 
     action: Action
     url: str
 
 
 def early_stop(done: Sequence[Done], failures: int | None, repeats: int | None) -> str:
-    """Returns why an episode ends before its time; empty if it goes on.
+    """Returns the reason to end an episode early; empty if the episode goes on.
 
     Args:
         done: all actions of the episode.
-        failures: in a row to be understood; None for any number.
-        repeats: of the same action in a row, or of typing into the same field at any time; None for
-            any number.
+        failures: limit of consecutive actions that were not understood; None for no limit.
+        repeats: limit of equal consecutive actions, or of typings into the same field at any time;
+            None for no limit.
     """
     if failures and [d.action.name for d in done[-failures:]] == ["none"] * failures:
         return f"{failures} actions in a row were not understood"
@@ -33,9 +41,9 @@ def early_stop(done: Sequence[Done], failures: int | None, repeats: int | None) 
 
 
 def _what(done: Done) -> tuple[object, ...]:
-    """Returns what WebArena compares of an action: not what is typed.
+    """Returns the parts of an action that WebArena compares; the typed text is not one.
 
-    An element is known by its id and its page.
+    An element is identified by its id and its page.
     """
     name, target, text, _ = done.action
     if name in ("click", "hover", "type"):

@@ -15,6 +15,7 @@ from agentgym_envs.envs.web.env import WebEnv
 from agentgym_envs.envs.web.evaluators import Judge, Scene, evaluate
 from agentgym_envs.envs.web.proxy import Reply, Request
 from agentgym_envs.envs.web.session import Session
+from agentgym_envs.envs.web.settle import settle
 from agentgym_envs.envs.web.webarena.config import filled, read_tasks, site_urls, task_set
 from agentgym_envs.envs.web.webarena.early_stop import Done, early_stop
 from agentgym_envs.envs.web.webarena.helpers import make_helpers
@@ -32,34 +33,31 @@ class WebArenaEnv(WebEnv):
 
     Args:
         config: WebArena's ``test.raw.json``, a folder with one task per file, or "libwebarena" for
-            the tasks of this package; by
-            default the variable ``WEBARENA_CONFIG``.
-        urls: addresses of the sites by name, such as ``{"shopping": "http://shop.example:7770"}``;
-            they come before the environment
-            variables ``SHOPPING`` or ``WA_SHOPPING``.
-        logins: folder that the tasks' ``storage_state`` paths begin in: the one that holds
-            ``.auth``, which the command
+            the tasks of this package; by default the variable ``WEBARENA_CONFIG``.
+        urls: addresses of the sites by name, such as ``{"shopping": "http://shop.example:7770"}``.
+            They override the environment variables ``SHOPPING`` or ``WA_SHOPPING``.
+        logins: base folder of the tasks' ``storage_state`` paths. It contains ``.auth``, which
             ``agentgym webarena login`` writes. None: each episode signs in through the sites'
             pages.
-        reset: brings the servers back to their first state before each episode: a function that
-            gets the task, or the address of a
-            reset server (see :func:`full_reset`).
-        judge: decides what no rule can, as WebArena's GPT-4 does; without one, a normalised match
-            does, and ``info`` says so.
-        hosts: others that pages may ask, ``host`` or ``host:port``: the map's tiles, search and
-            routes.
-        parsing_failures: in a row that end an episode; none do by default, three in WebArena's
-            ``run.py``.
-        repeated_actions: the same ones in a row that end an episode, or typings into one field;
-            likewise.
-        pause: seconds from an action to its observation; a page that is opened to be judged gets
+        reset: brings the servers back to their first state before each episode: a function of the
+            task, or the address of a reset server (see :func:`full_reset`).
+        judge: decides questions without a rule, as WebArena's GPT-4 does. None: a normalised match
+            decides, and ``info`` says so.
+        hosts: additional hosts that pages can reach, ``host`` or ``host:port``, such as the map's
+            tiles, search and routes.
+        parsing_failures: number of consecutive parsing failures that end an episode; no limit by
+            default, three in WebArena's ``run.py``.
+        repeated_actions: number of equal consecutive actions, or of typings into one field, that
+            end an episode; the defaults are as above.
+        pause: seconds from an action to its observation. A page that is opened to be judged gets
             1.5 times as long.
-        viewport: show what is in view only, as WebArena does; False for the whole page.
-        **kwargs: see :class:`agentgym_envs.envs.web.env.WebEnv`; ``split`` may also be "all".
+        viewport: show only the part of the page in view, as WebArena does; False for the whole
+            page.
+        **kwargs: see :class:`agentgym_envs.envs.web.env.WebEnv`; ``split`` can also be "all".
 
     Raises:
-        TaskError: there is no configuration, or it cannot be read.
-        ArgumentError: a host or a number that cannot be.
+        TaskError: the configuration is missing or cannot be read.
+        ArgumentError: a host or a number is invalid.
     """
 
     def __init__(
@@ -109,7 +107,7 @@ class WebArenaEnv(WebEnv):
         return task_set(self._tasks)
 
     def serve(self, request: Request) -> Reply | bool:
-        """Lets requests to the sites pass."""
+        """Allows requests to the sites."""
         return _place(request.url) in self._allowed
 
     def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
@@ -131,7 +129,7 @@ class WebArenaEnv(WebEnv):
         return super().begin(task, rng)
 
     def make_session(self) -> Session:
-        """Returns tabs that are logged in."""
+        """Returns tabs that are signed in."""
         assert self._chromium is not None
         session = Session(self._chromium, self.serve, self.timeout, state=self._state)
         state = self._config.get("storage_state")
@@ -142,7 +140,7 @@ class WebArenaEnv(WebEnv):
         return session
 
     def open(self, task: Task, rng: random.Random, session: Session) -> str:
-        """Opens the start pages, a tab each, and shows the first."""
+        """Opens the start pages, each in one tab, and shows the first."""
         place = self._config.get("geolocation")
         if place:
             session.context.grant_permissions(["geolocation"])
@@ -158,7 +156,7 @@ class WebArenaEnv(WebEnv):
         """Opens a start page.
 
         Raises:
-            EnvRaised: the page does not open; says why.
+            EnvRaised: the page does not open; the message gives the reason.
         """
         if not self.serve(Request("GET", url, {}, b"")):
             names = ", ".join(sorted(self.urls)) or "none"
@@ -168,15 +166,15 @@ class WebArenaEnv(WebEnv):
             )
         try:
             session.open(url)
-            session.settle()
+            settle(session)
         except Refused as error:
             raise EnvRaised(f"the start page does not open: {error}") from error
 
-    def apply(self, action: Action, trouble: str, *, said: str) -> Outcome:
-        """Carries out what was read, and keeps the address that it was meant for."""
+    def apply(self, action: Action, trouble: str, *, label: str) -> Outcome:
+        """Carries out an action and records the address that it was meant for."""
         assert self.session is not None
         self._before = self.session.tab.url
-        return super().apply(action, trouble, said=said)
+        return super().apply(action, trouble, label=label)
 
     def read(self, action: str) -> Action:
         """Reads an action with the sites' public names."""
@@ -190,7 +188,7 @@ class WebArenaEnv(WebEnv):
         return to_public(url, self.urls)
 
     def patience(self, action: Action) -> float:
-        """Allows for the pages that are opened to be judged."""
+        """Adds time for the pages that are opened to be judged."""
         if action.name != "stop" and not any(self._limits):
             return self.timeout
         opened = [
@@ -201,7 +199,7 @@ class WebArenaEnv(WebEnv):
         return self.timeout * (1 + len(opened))
 
     def judge(self, action: Action, session: Session) -> Outcome:
-        """Applies the evaluators once the agent stops, or is given up."""
+        """Applies the evaluators when the agent stops or is stopped early."""
         self._acted.append(Done(action, self._before))
         given_up = "" if action.name == "stop" else early_stop(self._acted, *self._limits)
         if action.name != "stop" and not given_up:
@@ -216,8 +214,8 @@ class WebArenaEnv(WebEnv):
         )
         verdict = evaluate(self._config, "" if given_up else action.text, scene)
         extra = {"judged_by": verdict.judged_by, "early_stop": given_up}
-        said = {key: value for key, value in extra.items() if value}
-        return Outcome("", float(verdict.success), done=True, success=verdict.success, extra=said)
+        shown = {key: value for key, value in extra.items() if value}
+        return Outcome("", float(verdict.success), done=True, success=verdict.success, extra=shown)
 
     def oracle(self) -> Iterator[str]:
         """Yields nothing: WebArena publishes no solutions."""
@@ -235,11 +233,11 @@ def _place(url: str) -> tuple[str | None, int]:
 
 
 def _host(text: str) -> tuple[str, int | None]:
-    """Returns the host, and the port if it is named."""
+    """Returns the host, and the port if the text names one."""
     named = urlsplit(f"//{text}")
     if not named.hostname or any(c in text for c in "/ @"):
         raise ArgumentError(
-            f"hosts={text!r} is no host: write it without http:// and without a path, such as"
+            f"hosts={text!r} is not a host: write it without http:// and without a path, such as"
             " tiles.example:8080"
         )
     return named.hostname, named.port

@@ -1,15 +1,20 @@
-"""The functions that WebArena's ``func:`` locators call: they ask the shop's interface or read a page."""
+"""The functions that WebArena's ``func:`` locators call.
+
+They ask the shop's interface or read a page.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+# The account of WebArena's shop, from its documentation.
 ADMIN = {
     "username": "admin",
     "password": "admin1234",
-}  # of WebArena's own shop, as its documentation gives them
+}
 ROLE = """name => {
-  const people = [...document.querySelectorAll("td[data-label='Account'] span.gl-avatar-labeled-sublabel")];
+  const account = "td[data-label='Account'] span.gl-avatar-labeled-sublabel";
+  const people = [...document.querySelectorAll(account)];
   const index = people.findIndex(person => person.outerText === '@' + name);
   return document.querySelectorAll('td.col-max-role span')[index]?.outerText ?? '';
 }"""
@@ -32,8 +37,9 @@ def make_helpers(urls: Mapping[str, str], request: Any) -> dict[str, Callable[..
         ).json()
 
     def latest_order() -> str:
-        order = "searchCriteria[sortOrders][0][field]=created_at&searchCriteria[sortOrders][0][direction]=DESC"
-        newest = shop(f"orders?{order}&searchCriteria[pageSize]=1")["items"][0]
+        order = "searchCriteria[sortOrders][0]"
+        query = f"{order}[field]=created_at&{order}[direction]=DESC&searchCriteria[pageSize]=1"
+        newest = shop(f"orders?{query}")["items"][0]
         return f"{urls['SHOPPING']}/sales/order/view/order_id/{int(newest['increment_id'])}/"
 
     def latest_review(sku: str) -> Any:
@@ -54,7 +60,7 @@ def make_helpers(urls: Mapping[str, str], request: Any) -> dict[str, Callable[..
 
         try:
             return str(page.evaluate(ROLE, name))
-        except Error:  # the page is not one of members
+        except Error:  # the page does not list members
             return ""
 
     return {

@@ -1,4 +1,4 @@
-"""Logins of WebArena's sites: signs in through the pages, and writes the files that the tasks name."""
+"""Logins of WebArena's sites: signs in through the pages and writes the tasks' files."""
 
 import json
 import os
@@ -33,7 +33,10 @@ SECONDS = 60
 
 
 def sites_of(state: str) -> list[str]:
-    """Returns the sites of a login file: ``.auth/gitlab.reddit_state.json`` holds two.
+    """Returns the sites of a login file.
+
+    >>> sites_of(".auth/gitlab.reddit_state.json")
+    ['gitlab', 'reddit']
 
     Raises:
         ArgumentError: the name has another form, or names a site without accounts.
@@ -52,9 +55,9 @@ def log_in(page: Any, url: str, account: Account) -> None:
     """Signs in on a page of Playwright, through the site's own form.
 
     Args:
-        page: of the context that shall be signed in.
+        page: a page of the context to sign in.
         url: the site's address.
-        account: of the user.
+        account: the user's account.
 
     Raises:
         EnvRaised: the site cannot be reached, shows no such form, or refuses the user.
@@ -84,10 +87,10 @@ def write_logins(
     """Signs in and writes login files; returns their paths.
 
     Args:
-        folder: that the names begin in.
+        folder: base folder of the names.
         states: names of files as tasks write them, such as ``./.auth/shopping_state.json``.
         urls: addresses of the sites by name, such as ``SHOPPING``.
-        accounts: by site.
+        accounts: accounts by site.
         browser: the browser's program; by default the first that is found.
 
     Raises:
@@ -101,7 +104,7 @@ def address(site: str, urls: Mapping[str, str]) -> str:
     """Returns the address of a site.
 
     Raises:
-        ArgumentError: it is not set.
+        ArgumentError: the address is not set.
     """
     if site.upper() not in urls:
         raise ArgumentError(
@@ -111,7 +114,7 @@ def address(site: str, urls: Mapping[str, str]) -> str:
 
 
 def _open(session: Any, url: str) -> None:
-    """Opens a site once: a server that does not answer is named at once, without the time limit of the form."""
+    """Opens a site once, so that an unreachable server is reported before the form's time limit."""
     from agentgym_envs.envs.web.connection import Refused
 
     try:
@@ -127,7 +130,7 @@ def _write(
     accounts: Mapping[str, Account],
     browser: str | None,
 ) -> Path:
-    """Signs in at all sites of a file in one context, and writes it for its owner alone."""
+    """Signs in at all sites of a file in one context; only the owner can read the file."""
     from agentgym_envs.envs.web.chromium import Setting, process
     from agentgym_envs.envs.web.session import Session
 

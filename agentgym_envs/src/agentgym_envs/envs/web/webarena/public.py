@@ -1,4 +1,4 @@
-"""The names under which WebArena shows its sites to an agent, as if they were the public ones."""
+"""The public names under which WebArena shows its sites to an agent."""
 
 import re
 from collections.abc import Mapping
@@ -15,16 +15,16 @@ PUBLIC: Mapping[str, str] = MappingProxyType(
         "HOMEPAGE": "http://homepage.com",
     }
 )
-"""Of WebArena's prompts, by the environment variables that hold the real addresses."""
+"""The names in WebArena's prompts, by the environment variables with the real addresses."""
 
 
 def to_public(text: str, urls: Mapping[str, str]) -> str:
-    """Writes the public names for the sites' own addresses."""
+    """Replaces the sites' real addresses by their public names."""
     return _replaced(text, {url: PUBLIC[name] for name, url in urls.items()})
 
 
 def to_local(text: str, urls: Mapping[str, str]) -> str:
-    """Writes the sites' own addresses for the public names, with http or https."""
+    """Replaces the public names, with http or https, by the sites' real addresses."""
     names = {PUBLIC[name]: url for name, url in urls.items()}
     return _replaced(
         text, names | {public.replace("http:", "https:"): url for public, url in names.items()}
@@ -32,7 +32,7 @@ def to_local(text: str, urls: Mapping[str, str]) -> str:
 
 
 def _replaced(text: str, table: Mapping[str, str]) -> str:
-    """Replaces whole addresses, the longest first: one may begin another."""
+    """Replaces whole addresses, the longest first: an address can be the beginning of another."""
     if not table:
         return text
     either = "|".join(re.escape(address) for address in sorted(table, key=len, reverse=True))

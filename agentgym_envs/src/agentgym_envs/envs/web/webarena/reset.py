@@ -1,4 +1,4 @@
-"""Brings WebArena's servers back to their first state, through a reset server such as BrowserGym's users run."""
+"""Resets WebArena's servers through a reset server such as BrowserGym's."""
 
 import time
 from urllib.error import HTTPError, URLError
@@ -7,16 +7,17 @@ from urllib.request import urlopen
 from agentgym_envs.errors import EnvRaised, EnvTimeout
 
 READY = "Ready for duty!"
-RUNNING = 418  # the server's status while a reset is under way
+RUNNING = 418  # status of the server during a reset
 
 
 def full_reset(url: str, *, wait: float = 900.0, pause: float = 5.0) -> None:
     """Asks a server for a reset and waits until it is done.
 
     Args:
-        url: whose ``/reset`` starts one, and whose ``/status`` then answers "Ready for duty!".
-        wait: seconds that a reset may take.
-        pause: seconds between two questions.
+        url: base address. ``/reset`` starts a reset, and ``/status`` answers "Ready for duty!"
+            after it.
+        wait: limit of a reset in seconds.
+        pause: seconds between two requests of the status.
 
     Raises:
         EnvRaised: the server does not answer, or answers with an error.

@@ -1,6 +1,7 @@
-"""Scripted solutions, one generator a page: each reads the observation before every action, as an agent does.
+"""Scripted solutions: one generator per page.
 
-What an agent would have to see (how many corners a drawing has) is asked of the page.
+Each script reads the observation before every action, as an agent does. It asks the page for visual
+facts, such as the number of a drawing's corners.
 """
 
 from agentgym_envs.envs.web.miniwob.scripts import apps, basics, forms, shapes

@@ -1,4 +1,4 @@
-"""Pages that imitate an application: mail, posts, contacts, search, a terminal, an editor, a menu card."""
+"""Pages that imitate an application: mail, posts, contacts, search, terminal, editor, menu card."""
 
 import re
 from collections.abc import Iterator
@@ -46,7 +46,8 @@ def _mail(page: Page) -> Iterator[str]:
         yield page.click("send-reply")
 
 
-POSTS = """[...document.querySelectorAll('.media')].map(m => m.querySelector('.username').textContent)"""
+POSTS = """[...document.querySelectorAll('.media')]
+  .map(m => m.querySelector('.username').textContent)"""
 
 
 @script("social-media")

@@ -1,4 +1,4 @@
-"""Pages with a step or two: buttons, links, boxes, tabs, short forms, tables, sums."""
+"""Pages with one or two steps: buttons, links, boxes, tabs, short forms, tables, sums."""
 
 import re
 from collections.abc import Iterator
@@ -152,7 +152,7 @@ def _sections(page: Page) -> Iterator[str]:
 @script("click-collapsible", "click-collapsible-nodelay")
 def _expand(page: Page) -> Iterator[str]:
     section = page.all("tab")[0]
-    if "expanded: True" not in section.told:
+    if "expanded: True" not in section.properties:
         yield page.click(section.name, role="tab")
     yield page.click("Submit", role="button")
 

@@ -193,7 +193,8 @@ def _film(page: Page) -> Iterator[str]:
     values = dict(zip(("genre", "director", "year"), wanted.groups(), strict=True))
     labels = page.ask(
         """[...document.querySelectorAll('#area input')].map(e => {
-        const row = e.closest('tr, p, .row, .field, .ui-entry'); return row.textContent.toLowerCase() })"""
+        const row = e.closest('tr, p, .row, .field, .ui-entry');
+        return row.textContent.toLowerCase() })"""
     )
     for nth, label in enumerate(labels):
         yield from page.fill(
@@ -246,6 +247,6 @@ def _generate(page: Page) -> Iterator[str]:
 @script("stock-market")
 def _stock(page: Page) -> Iterator[str]:
     limit = float(page.goal.rpartition("$")[2].rstrip("."))
-    for _ in range(20):  # times five prices, of which there are a hundred
+    for _ in range(20):  # five prices each time, and there are a hundred
         price = page.ask("parseFloat(document.querySelector('#stock-price').textContent.slice(1))")
         yield page.click("Buy", role="button") if price <= limit else "scroll [up]"

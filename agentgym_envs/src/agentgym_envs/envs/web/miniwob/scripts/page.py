@@ -1,4 +1,4 @@
-"""What a script of a page works with, and the table of scripts."""
+"""The interface of the scripts to a page, and the table of scripts."""
 
 import json
 import re
@@ -10,14 +10,14 @@ from agentgym_envs.envs.web.steps import filling
 
 
 class Page:
-    """What a script works with."""
+    """The page that a script acts on."""
 
     def __init__(self, env: Any):
         self._env = env
 
     @property
     def name(self) -> str:
-        """The page's, such as "click-button"."""
+        """Name of the page, such as "click-button"."""
         return str(self._env.task.data["name"])
 
     @property
@@ -32,11 +32,11 @@ class Page:
 
     @property
     def quoted(self) -> list[str]:
-        """What the instruction quotes."""
+        """The texts that the instruction quotes."""
         return re.findall(r'"([^"]*)"', self.goal)
 
     def all(self, role: str) -> list[Element]:
-        """Returns the elements of a role."""
+        """Returns the elements with a role."""
         return [e for e in elements(self.text) if e.role == role]
 
     def click(self, name: str | None = None, **where: Any) -> str:
@@ -46,17 +46,17 @@ class Page:
     def fill(
         self, text: str, name: str | None = None, role: str = "textbox", **where: Any
     ) -> Iterator[str]:
-        """Yields the actions that make a field hold a text."""
+        """Yields the actions that replace the text of a field."""
         yield from filling(find(self.text, name, role=role, **where), text)
 
     def check(self, name: str) -> Iterator[str]:
-        """Yields the click that ticks a box, unless it is ticked."""
+        """Yields the click that ticks a box, unless it is already ticked."""
         box = find(self.text, name, role="checkbox")
-        if "checked: true" not in box.told:
+        if "checked: true" not in box.properties:
             yield f"click [{box.id}]"
 
     def ask(self, expression: str, *arguments: Any) -> Any:
-        """Evaluates JavaScript in the page; with arguments it is a function, which is called with them."""
+        """Evaluates JavaScript in the page; with arguments, it calls a function."""
         if arguments:
             expression = f"({expression})({', '.join(map(json.dumps, arguments))})"
         return self._env.session.tab.evaluate(expression)
@@ -67,7 +67,7 @@ SCRIPTS: dict[str, Script] = {}
 
 
 def script(*names: str) -> Callable[[Script], Script]:
-    """Registers the solution of these pages."""
+    """Registers the solution of some pages."""
 
     def add(function: Script) -> Script:
         SCRIPTS.update(dict.fromkeys(names, function))

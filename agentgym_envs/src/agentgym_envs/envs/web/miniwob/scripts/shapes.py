@@ -7,8 +7,8 @@ from agentgym_envs.envs.web.miniwob.scripts.page import Page, script
 
 DRAWN = """[...document.querySelectorAll('#area_svg > *')].map(e => {
   const glyph = e.tagName === 'text' ? e.textContent : '';
-  const size = +(parseFloat(e.getAttribute('font-size')) || e.getAttribute('width') || 2 * e.getAttribute('r')
-    || e.getBBox().width);
+  const size = +(parseFloat(e.getAttribute('font-size')) || e.getAttribute('width')
+    || 2 * e.getAttribute('r') || e.getBBox().width);
   const name = glyph || {rect: 'rectangle', circle: 'circle', polygon: 'triangle'}[e.tagName];
   const kind = !glyph ? 'shape' : /\\d/.test(glyph) ? 'digit' : 'letter';
   return [size > 15 ? 'large' : 'small', e.getAttribute('fill'), name, kind];
@@ -16,7 +16,7 @@ DRAWN = """[...document.querySelectorAll('#area_svg > *')].map(e => {
 
 
 def _fitting(page: Page, description: str) -> list[int]:
-    """Returns the places of the shapes that a description fits, such as "large red letter"."""
+    """Returns the places of the shapes that fit a description such as "large red letter"."""
     words = description.split()
     places = []
     for place, (size, colour, name, kind) in enumerate(page.ask(DRAWN)):
@@ -84,7 +84,8 @@ def _menu(page: Page) -> Iterator[str]:
 @script("click-menu-2")
 def _menu_2(page: Page) -> Iterator[str]:
     wanted = page.ask("""(() => { const icon = document.querySelector('#query .ui-icon');
-        return icon ? [...document.querySelectorAll('#menu li')].filter(li => !li.querySelector('ul'))
+        return icon ? [...document.querySelectorAll('#menu li')]
+          .filter(li => !li.querySelector('ul'))
           .find(li => li.querySelector('.' + icon.classList[1])).textContent.trim() : null })()""")
     wanted = wanted or page.quoted[1]
     yield page.click("Menu", role="button")

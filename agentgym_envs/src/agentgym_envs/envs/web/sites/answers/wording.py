@@ -106,7 +106,7 @@ COMMON = beside()
 
 
 def plain(text: str) -> str:
-    """Returns a text in small letters, with simple signs, without quotes around it or periods behind it."""
+    """Returns a text in small letters with simple signs, without its quotes and last periods."""
     found = " ".join(MARKUP.sub("", text.translate(SIGNS).lower()).split())
     found = ALL_BUT.sub(r"\1 except", found)
     for quote in "'\"":

@@ -1,4 +1,4 @@
-"""The code host's pages about everything: projects, people, what is found."""
+"""The code host's general pages: projects, people, search results."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from flask import Flask, jsonify, render_template, request, url_for
 
 from agentgym_envs.envs.web.sites.code import files, issues, pipelines, plans, repository, wiki
 from agentgym_envs.envs.web.sites.code.common import ISSUE, ISSUES, PROJECT, PROJECTS, written
-from agentgym_envs.envs.web.sites.code.common import SITE as SITE  # the host asks for it
+from agentgym_envs.envs.web.sites.code.common import SITE as SITE  # imported by the host
 from agentgym_envs.envs.web.sites.code.papers import first_readme
 from agentgym_envs.envs.web.sites.code.repository import MAIN
 from agentgym_envs.envs.web.sites.site import (
@@ -25,7 +25,7 @@ from agentgym_envs.envs.web.sites.site import (
 )
 
 ORDERS = {"stars": "stars DESC, p.name", "name": "p.name", "created": "p.created DESC"}
-SUGGESTIONS = 5  # of a kind
+SUGGESTIONS = 5  # limit per kind
 
 
 def create_app() -> Flask:
@@ -35,9 +35,8 @@ def create_app() -> Flask:
         "SELECT l.* FROM issue_labels JOIN labels l ON l.id = label_id WHERE issue_id = ?", key
     )
     app.jinja_env.filters["written"] = written
-    app.jinja_env.globals["given"] = lambda ref: (
-        None if ref == MAIN else ref
-    )  # addresses name only other branches
+    # Addresses contain only the names of other branches.
+    app.jinja_env.globals["given"] = lambda ref: None if ref == MAIN else ref
     _explore(app)
     _people(app)
     files.add_pages(app)

@@ -1,4 +1,4 @@
-"""What the code host's pages share."""
+"""Shared parts of the code host's pages."""
 
 import re
 import sqlite3
@@ -39,7 +39,7 @@ def find(name: str) -> sqlite3.Row:
 
 
 def may_write(project: sqlite3.Row) -> bool:
-    """Says whether who is logged in may change a project."""
+    """Returns whether the signed-in person can change a project."""
     role = value(
         "SELECT role FROM members WHERE project_id = ? AND person_id = ?", project["id"], user()
     )
@@ -67,12 +67,12 @@ def tags(project: sqlite3.Row) -> list[str]:
 
 
 def ref() -> str:
-    """Returns the branch or tag that the address asks for."""
+    """Returns the branch or tag that the address names."""
     return request.args.get("ref") or MAIN
 
 
 def head(project: sqlite3.Row, name: str) -> int:
-    """Returns the last commit of a branch or a tag; "404 Not Found" if there is neither."""
+    """Returns the last commit of a branch or a tag; answers "404 Not Found" without one."""
     found = repository.head(database(), project["id"], name)
     if found is None:
         abort(404)
@@ -85,7 +85,7 @@ def commit(key: int) -> sqlite3.Row:
 
 
 def commits(keys: list[int]) -> list[sqlite3.Row]:
-    """Returns commits, in this order."""
+    """Returns commits, in the order of their keys."""
     found = {
         r["id"]: r for r in rows(f"SELECT {COMMIT} c.id IN ({', '.join('?' * len(keys))})", *keys)
     }
@@ -93,13 +93,13 @@ def commits(keys: list[int]) -> list[sqlite3.Row]:
 
 
 def written(text: str, project: str) -> Markup:
-    """Renders what people write: Markdown in which #7 is an issue, and an address without a slash a file."""
+    """Renders people's Markdown: #7 links to an issue, a relative address to a file."""
     text = re.sub(r"(?<![\w&#/])#(\d{1,9})\b", rf"[#\1](/p/{project}/issues/\1)", text)
     return marked(re.sub(r"\]\((?![a-z]+:|/|#)", f"](/p/{project}/file/", text))
 
 
 def context(project: sqlite3.Row, current: str) -> dict[str, Any]:
-    """Returns what pages about files show: the branches and tags to switch to."""
+    """Returns the data that all pages about files show: the branches and tags to switch to."""
     return {
         "project": project,
         "ref": current,

@@ -1,6 +1,7 @@
-"""Fills the code host's database: people, projects, files, commits, issues, merge requests. The same every time.
+"""Fills the code host's database: people, projects, files, commits, issues, merge requests.
 
-What happened is drawn first, from one generator; files and texts follow from it and draw from others, so that they can change without it.
+The data is always the same. One generator draws the events first. Files and texts follow from the
+events and draw from other generators: they can change without a change of the events.
 """
 
 import hashlib
@@ -22,10 +23,11 @@ from agentgym_envs.envs.web.sites.code.projects import (
     ROLES,
 )
 from agentgym_envs.envs.web.sites.code.projects import ME as ME
-from agentgym_envs.envs.web.sites.code.projects import MINE as MINE  # tasks ask for both
+from agentgym_envs.envs.web.sites.code.projects import MINE as MINE  # imported by the tasks
 from agentgym_envs.envs.web.sites.code.repository import SCHEMA as REPOSITORY
 from agentgym_envs.envs.web.sites.code.texts import EXTRAS
 from agentgym_envs.envs.web.sites.code.words import Writer, label_of
+from agentgym_envs.envs.web.sites.grammar import Known
 from agentgym_envs.envs.web.sites.people import full_names
 from agentgym_envs.envs.web.sites.site import TODAY, add, password
 
@@ -48,7 +50,7 @@ PEOPLE = 110
 
 
 class Issue(NamedTuple):
-    """An issue or a merge request before there are texts."""
+    """An issue or a merge request before its texts are written."""
 
     title: str
     author: int
@@ -64,7 +66,7 @@ class Issue(NamedTuple):
 
 def fill(db: sqlite3.Connection) -> None:
     """Creates the tables and their rows."""
-    rng, said = random.Random("code"), set[str]()
+    rng, known = random.Random("code"), Known()
     db.executescript(SCHEMA + REPOSITORY + pipelines.SCHEMA + wiki.SCHEMA)
     for n, name in enumerate(["Mika Sorel", *full_names(rng, PEOPLE - 1)], 1):
         login = name.lower().replace(" ", "-").replace("ö", "o")
@@ -116,7 +118,7 @@ def fill(db: sqlite3.Connection) -> None:
         about = _about(rng, project, name, description, language)
         plans = _plans(rng, project, team)
         issues = _issues(db, rng, project, team)
-        _tell(db, about, plans, issues, team, said)
+        _tell(db, about, plans, issues, team, known)
     pipelines.fill(db)
     wiki.fill(db)
     db.commit()
@@ -127,7 +129,7 @@ def _about(rng: random.Random, project: int, name: str, description: str, langua
     port = rng.randint(3000, 9800)
     parts = rng.sample([p.replace(" ", "_") for p in PARTS[:8]], 4)
     limits = {p: rng.randint(8, 512) for p in parts}
-    if language == "Python":  # drawn once more, as ever
+    if language == "Python":  # a second draw keeps the later draws as they are
         limits = {p: rng.randint(8, 512) for p in parts}
     return About(
         project,
@@ -171,9 +173,8 @@ def _issues(
             if merge
             else rng.choice(("open", "open", "closed"))
         )
-        rng.randrange(
-            4
-        )  # a text was drawn here: who wrote it and all that follows shall stay as it is
+        # A removed text was drawn here; this draw keeps the later draws as they are.
+        rng.randrange(4)
         author, assignee = (
             rng.choice((rng.choice(team), rng.randint(2, PEOPLE))),
             rng.choice((None, *team)),
@@ -187,7 +188,7 @@ def _issues(
         for _ in range(rng.choice((0, 0, 1, 2, 3))):
             written = str(TODAY - timedelta(days=rng.randint(0, ago)))
             comments.append((written, rng.randint(2, PEOPLE)))
-            rng.randrange(7)  # as above
+            rng.randrange(7)  # keeps the later draws as they are
         opened = str(TODAY - timedelta(days=ago))
         issues.append(
             Issue(title, author, assignee, milestone, state, opened, merge, source, given, comments)
@@ -196,7 +197,7 @@ def _issues(
 
 
 def _labels(rng: random.Random, title: str, labels: Sequence[int]) -> list[int]:
-    """Returns labels of an issue: the one that its title demands, unless nobody has set it, and at times a further one."""
+    """Returns labels of an issue: usually the one that fits its title, and sometimes another."""
     names = [name for name, _ in LABELS]
     fits, extra = (
         labels[names.index(label_of(title))],
@@ -215,9 +216,9 @@ def _tell(
     plans: list[Plan],
     issues: list[Issue],
     team: list[int],
-    said: set[str],
+    known: Known,
 ) -> None:
-    """Makes files and texts of what happened."""
+    """Creates files and texts from the events."""
     rng = random.Random(f"code texts {about.name}")
     history = History(db, rng, about)
     merged = _landed(plans, issues)
@@ -229,7 +230,7 @@ def _tell(
     history.tell(plans)
     landed = {issue: n for n, issue in merged.items()}
     major, minor, last = about.version
-    writer = Writer(rng, about.name, history.versions(), history.modules, said)
+    writer = Writer(rng, about.name, history.versions(), history.modules, known)
     logins = dict(db.execute("SELECT id, login FROM people").fetchall())
     for n, issue in enumerate(issues):
         facts = writer.facts(
@@ -285,7 +286,10 @@ def _tell(
 
 
 def _landed(plans: Sequence[Plan], issues: Sequence[Issue]) -> dict[int, int]:
-    """Returns the commits of the main branch that brought merge requests: the first that is free after each was opened."""
+    """Returns the commits of the main branch that brought the merge requests.
+
+    Each merge request gets the first free commit after it was opened.
+    """
     found: dict[int, int] = {}
     for n, issue in enumerate(issues):
         if issue.merge and issue.state == "merged":
@@ -303,7 +307,7 @@ def _propose(rng: random.Random, history: History, project: int, issue: Issue) -
 
 
 def _closes(issues: Sequence[Issue], n: int) -> int | None:
-    """Returns the number of an older issue about the same part, if there is one."""
+    """Returns the number of an older issue about the same part; None without one."""
     part = next(p for p in PARTS if f"the {p}" in issues[n].title)
     return next(
         (

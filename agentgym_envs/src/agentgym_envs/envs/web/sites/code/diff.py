@@ -1,4 +1,4 @@
-"""Differences between two texts, in hunks as a unified diff has them, and who wrote which line."""
+"""Differences between two texts in hunks, as in a unified diff, and the author of each line."""
 
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
@@ -9,7 +9,7 @@ CONTEXT = 3  # lines around a change
 
 
 class Line(NamedTuple):
-    """A line of a hunk: "+" or "-" or a blank, its numbers before and after, its text."""
+    """A line of a hunk: "+", "-" or a blank, its numbers before and after, its text."""
 
     sign: str
     old: int | None
@@ -18,7 +18,7 @@ class Line(NamedTuple):
 
 
 class Diff(NamedTuple):
-    """How a file differs."""
+    """The differences between two versions of a file."""
 
     path: str
     what: str
@@ -32,7 +32,7 @@ def _span(start: int, end: int) -> str:
 
 
 def compare(path: str, before: str | None, after: str | None) -> Diff:
-    """Returns how a file differs; None is a file that is not there."""
+    """Returns the differences between two versions of a file; None stands for a missing file."""
     old, new = (before or "").splitlines(), (after or "").splitlines()
     hunks = []
     for group in SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(CONTEXT):
@@ -51,10 +51,10 @@ def compare(path: str, before: str | None, after: str | None) -> Diff:
 
 
 def blame(versions: Iterable[tuple[T, str]]) -> list[tuple[T, list[str]]]:
-    """Returns the last version's lines in runs, each with the version that brought it.
+    """Returns the lines of the last version in runs, each with the version that brought it.
 
     Args:
-        versions: what each is called, and its text; the oldest first.
+        versions: the label and text of each version, oldest first.
     """
     owners: list[T] = []
     lines: Sequence[str] = []

@@ -1,4 +1,4 @@
-"""Pages about files: folders, files, who wrote them, commits, branches, tags, comparisons."""
+"""Pages about files: folders, contents, blame, commits, branches, tags, comparisons."""
 
 import json
 import re
@@ -35,17 +35,20 @@ from agentgym_envs.envs.web.sites.site import (
     where,
 )
 
-NAME = re.compile(r"[\w.-]+(/[\w.-]+)*")  # of a branch or a file
+NAME = re.compile(r"[\w.-]+(/[\w.-]+)*")  # name of a branch or a file
 
 
 def crumbs(path: str) -> list[tuple[str, str]]:
-    """Returns the folders above a path and itself: their names and paths."""
+    """Returns the names and paths of the folders above a path, and of the path itself."""
     parts = path.split("/")
     return [(part, "/".join(parts[: n + 1])) for n, part in enumerate(parts)] if path else []
 
 
 def listing(tree: dict[str, repository.Entry], folder: str) -> list[tuple[str, str, bool, int]]:
-    """Returns what is in a folder: names, paths, whether they are folders, the last commits; folders first."""
+    """Returns the contents of a folder, folders first.
+
+    Each entry has the name, the path, whether it is a folder, and its last commit.
+    """
     found: dict[str, tuple[str, str, bool, int]] = {}
     for path, entry in tree.items():
         if path.startswith(folder):
@@ -65,7 +68,7 @@ def save(project: Any, branch: str, path: str, text: str | None) -> None:
 
 
 def content() -> str:
-    """Returns a file as a form holds it: with line feeds, and one at the end."""
+    """Returns the file that a form holds, with line feeds and one at the end."""
     text = request.form.get("content", "")[:100_000].replace("\r\n", "\n")
     return text if not text or text.endswith("\n") else text + "\n"
 
@@ -308,7 +311,7 @@ def _branches(app: Flask) -> None:
 
 
 def _change_branch(found: Any) -> Any:
-    """Makes or deletes a branch."""
+    """Creates or deletes a branch."""
     name = field("name", 60)
     if not may_write(found):
         return back("You must be a developer of the project.", "branch_list", name=found["name"])

@@ -1,4 +1,4 @@
-"""Makes the history of a project: files that really exist at each commit, tags, branches, what merge requests change."""
+"""Creates the history of a project: commits with real files, tags, branches, merge requests."""
 
 import copy
 import random
@@ -22,6 +22,7 @@ from agentgym_envs.envs.web.sites.code.source import (
     tune,
 )
 
+# Branches that are never merged.
 SPIKES = (
     "next",
     "spike",
@@ -32,17 +33,17 @@ SPIKES = (
     "experiment",
     "tryout",
     "sketch",
-)  # branches nobody merges
+)
 IDEAS = (
     "prefetch", "sharding", "bloom_filter", "heatmap", "watcher", "journal", "compactor", "throttle", "snapshot", "autotune", "fan_out", "mirror",
     "tracer", "sampler", "quota", "ledger", "digest", "beacon", "relay", "checksum", "backlog", "replay", "dedupe", "warmup",
 )  # fmt: skip
 CASES = "tests/cases.csv"
-RECENT = 3  # commits that a branch may be behind
+RECENT = 3  # number of commits that a branch can be behind
 
 
 class Plan(NamedTuple):
-    """A commit of the main branch, or the only one of another: drawn before there are files."""
+    """A commit of the main branch, or the only one of another branch; drawn before its files."""
 
     sha: str
     author: int
@@ -53,7 +54,7 @@ class Plan(NamedTuple):
 
 
 class About(NamedTuple):
-    """What a project's papers say."""
+    """The facts that a project's documents state."""
 
     key: int
     name: str
@@ -66,15 +67,15 @@ class About(NamedTuple):
 
 
 class History:
-    """The files of a project while its history is made.
+    """The files of a project during the creation of its history.
 
     Args:
         db: the database.
-        rng: draws what changes.
+        rng: draws the changes.
         about: the project.
 
     Attributes:
-        modules: by their paths.
+        modules: modules by their paths.
         files: texts by their paths.
     """
 
@@ -84,13 +85,12 @@ class History:
         self.modules: dict[str, Module] = {}
         self.files: dict[str, str] = {}
         self._blobs: dict[str, int] = {}
-        self._news: list[str] = []  # of the release to come
+        self._news: list[str] = []  # entries of the next release
         self._releases: list[tuple[str, list[str]]] = []
         self._cases = 0
         self.head: int | None = None
-        self.line: list[
-            tuple[int, str, tuple[str, ...]]
-        ] = []  # commits of the main branch, when, and what each touched
+        # Commits of the main branch, their days, and the files that each changed.
+        self.line: list[tuple[int, str, tuple[str, ...]]] = []
 
     def begin(self) -> dict[str, str]:
         """Returns the files of the first commit."""
@@ -119,7 +119,7 @@ class History:
         }
 
     def versions(self) -> list[str]:
-        """Returns the releases, the oldest first."""
+        """Returns the releases, oldest first."""
         major, minor, last = self.about.version
         return [f"{major}.{minor}.{n}" for n in range(max(0, last - 2), last + 1)]
 
@@ -145,7 +145,7 @@ class History:
         return f"tests/test_{part.replace(' ', '_')}.{self.end}"
 
     def _test(self, part: str) -> str:
-        """Returns a test of a function of a part, one that is there."""
+        """Returns a test of an existing function of a part."""
         language = LANGUAGES[self.about.language]
         functions = next((m.functions for m in self.modules.values() if m.part == part), [])
         name = self.rng.choice(functions).row[0] if functions else "run"
@@ -184,7 +184,7 @@ class History:
         return {path: render(module)}
 
     def _longer(self, path: str, mark: str, text: str, message: str) -> str:
-        """Returns a paper or a test file with a section more, or less if that is what the message says."""
+        """Returns a document or a test file with one section more; removals have one less."""
         there = self.files.get(path, "")
         if message.startswith("Remove") and mark in there:
             return there.rpartition(mark)[0].rstrip("\n") + "\n"
@@ -232,7 +232,10 @@ class History:
         self.line.append((self.head, plan.made, tuple(sorted(texts))))
 
     def tell(self, plans: Sequence[Plan]) -> None:
-        """Makes the main branch: every commit changes files, the last one as many lines as planned."""
+        """Creates the main branch.
+
+        Every commit changes files. The last one changes as many lines as planned.
+        """
         releases = dict(zip(self._places(len(plans)), self.versions(), strict=False))
         self.advance(plans[0], self.begin())
         self._tag(self.versions()[0])
@@ -248,7 +251,7 @@ class History:
         self.db.execute("INSERT INTO branches VALUES (?, 'main', ?)", (self.about.key, self.head))
 
     def _places(self, count: int) -> list[int]:
-        """Returns the commits that make a release; the first version is that of the first commit."""
+        """Returns the commits with a release; the first one has the first version."""
         return [0, *(count * n // len(self.versions()) for n in range(1, len(self.versions())))]
 
     def _tag(self, version: str) -> None:
@@ -257,7 +260,10 @@ class History:
         )
 
     def _exactly(self, plan: Plan) -> dict[str, str]:
-        """Returns files with as many added and removed lines as a plan says: what the message says, and other test cases."""
+        """Returns files with the planned numbers of added and removed lines.
+
+        They contain the change that the message states, and other test cases.
+        """
         modules = copy.deepcopy(self.modules)
         texts = self._effect(plan.message, modules)
         diffs = [compare(path, self.files.get(path), text) for path, text in texts.items()]
@@ -280,13 +286,13 @@ class History:
         extra: Plan | None = None,
         texts: Mapping[str, str] | None = None,
     ) -> tuple[int, int]:
-        """Makes a branch; returns the commit where it leaves the main branch and its last one.
+        """Creates a branch; returns its base on the main branch and its last commit.
 
         Args:
-            name: of the branch.
+            name: name of the branch.
             plan: its first commit.
-            extra: its second one.
-            texts: that the first one brings; None: what its message says.
+            extra: its second commit.
+            texts: files of the first commit; None: the change that its message states.
         """
         modules = copy.deepcopy(self.modules)
         there = dict(self.files)
@@ -298,7 +304,8 @@ class History:
                 tune(self.rng, modules[path])
             second = {path: render(modules[path])} if path else {}
         touched = {*first, *second}
-        behind = 0  # only so far that nothing of what it changes has been changed since
+        # The base is a commit after which the branch's files have not changed.
+        behind = 0
         while behind < RECENT and not touched & set(self.line[-1 - behind][2]):
             behind += 1
         start, since, _ = self.line[-1 - self.rng.randint(0, behind)]
@@ -312,7 +319,7 @@ class History:
         return start, last
 
     def spike(self, idea: str) -> dict[str, str]:
-        """Returns a file that only one branch has."""
+        """Returns a file that exists on one branch only."""
         part = self.rng.choice(sorted(FOLDERS))
         module = make_module(self.rng, part, self.about.name, self.about.language)
         return {f"src/{idea}/{idea}.{self.end}": render(module)}

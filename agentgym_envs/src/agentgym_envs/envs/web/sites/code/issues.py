@@ -40,7 +40,7 @@ def add_pages(app: Flask) -> None:
 
 
 def _choices(key: int) -> dict[str, Any]:
-    """Returns what an issue of a project can be given."""
+    """Returns the choices of an issue's form."""
     return {
         "labels": rows("SELECT id, name FROM labels WHERE project_id = ? ORDER BY name", key),
         "milestones": rows(
@@ -163,7 +163,10 @@ def _issues(app: Flask) -> None:
 
 
 def _ends(project: sqlite3.Row, issue: sqlite3.Row) -> tuple[int | None, int | None]:
-    """Returns where a merge request begins and ends: as it was merged, or as its branch is now."""
+    """Returns the first and last commit of a merge request.
+
+    They are those of the merge, or of the branch now.
+    """
     db = database()
     last = repository.head(db, project["id"], issue["source"])
     if issue["state"] == "merged" or last is None:
@@ -173,7 +176,7 @@ def _ends(project: sqlite3.Row, issue: sqlite3.Row) -> tuple[int | None, int | N
 
 
 def _proposal(project: sqlite3.Row, issue: sqlite3.Row) -> dict[str, Any]:
-    """Returns what the page of a merge request shows beyond that of an issue."""
+    """Returns the data of a merge request's page that an issue's page lacks."""
     db = database()
     base, last = _ends(project, issue)
     keys = repository.line(db, last)
@@ -197,7 +200,7 @@ def _proposal(project: sqlite3.Row, issue: sqlite3.Row) -> dict[str, Any]:
 
 
 def _merge(project: sqlite3.Row, issue: sqlite3.Row) -> str:
-    """Merges a merge request; returns what to say."""
+    """Merges a merge request; returns the message to show."""
     db = database()
     main, last = (repository.head(db, project["id"], name) for name in (MAIN, issue["source"]))
     if main is None or last is None or repository.conflicts(db, main, last):
@@ -235,7 +238,7 @@ def _merge(project: sqlite3.Row, issue: sqlite3.Row) -> str:
 
 
 def _approve(issue: sqlite3.Row) -> str:
-    """Approves a merge request or takes that back; returns what to say."""
+    """Approves a merge request or withdraws the approval; returns the message to show."""
     if value("SELECT 1 FROM approvals WHERE issue_id = ? AND person_id = ?", issue["id"], user()):
         run("DELETE FROM approvals WHERE issue_id = ? AND person_id = ?", issue["id"], user())
         return "You no longer approve this merge request."
@@ -272,7 +275,7 @@ def _new_merge(app: Flask) -> None:
 
 
 def _change(project: sqlite3.Row, issue: sqlite3.Row) -> Any:
-    """Carries out what somebody asks of an issue or a merge request."""
+    """Carries out a requested change of an issue or a merge request."""
     where_to = {"endpoint": "issue", "name": project["name"], "place": issue["number"]}
     how = field("how")
     if how == "comment":

@@ -1,21 +1,22 @@
-"""How the six languages of the projects, and the shell, write a module: data for ``source.py``.
+"""The modules' form in the six languages of the projects and the shell: data for ``source.py``.
 
-A line may begin with a feature and a bar: it is written if the function has the feature. ``§name`` stands for what a function calls it.
+A line can begin with a feature and a bar: it is written if the function has the feature. ``§name``
+stands for the function's name for a thing.
 """
 
 from typing import NamedTuple
 
 
 class Language(NamedTuple):
-    """How a language writes things.
+    """The forms of a language.
 
     Attributes:
-        end: of a file's name.
-        remark: before a comment.
-        constant: a line that gives a value a name.
-        function: lines.
-        run: the last function of a module of the first release.
-        test: lines.
+        end: extension of a file.
+        remark: text before a comment.
+        constant: line of a named constant.
+        function: lines of a function.
+        run: last function of a module of the first release.
+        test: lines of a test.
         camel: whether names are written likeThis rather than like_this.
     """
 
@@ -208,7 +209,8 @@ context|      echo "§problem: $§item" >&2
         "",
     ),
 }
-# Of each part: functions as name, what they take, one of it, another word for one, what is wrong, a test, what is done, what for.
+# Functions by part: name, argument, one item of it, another word for an item, the error, the test,
+# the operation, the purpose.
 FUNCTIONS = {
     "parser": (
         ("read_header", "lines", "line", "row", "bad header", "is_header", "strip", "Reads what stands above the first row."),
@@ -278,7 +280,8 @@ CONSTANTS = {
     "interval": (40, 50, 75, 120, 150, 200, 250, 400),
     "workers": (1, 2, 3, 4, 6, 8, 12),
 }
-FOLDERS = {  # of the parts that are no module of the first release
+# Parts without a module in the first release.
+FOLDERS = {
     "parser": "src/core",
     "cache": "src/core",
     "config loader": "src/io",

@@ -1,4 +1,4 @@
-"""A project's papers: README, change log, guide, settings."""
+"""A project's documents: README, change log, guide, settings."""
 
 import random
 from collections.abc import Sequence
@@ -51,7 +51,7 @@ def readme(
 
 
 def changes(releases: Sequence[tuple[str, Sequence[str]]], news: Sequence[str]) -> str:
-    """Writes the change log: releases, the newest first, with what each brought."""
+    """Writes the change log: the releases with their changes, newest first."""
     sections = [*([("Unreleased", news)] if news else []), *releases]
     return "# Changes\n" + "".join(
         f"\n## {name}\n\n" + "".join(f"- {item}\n" for item in items) for name, items in sections
@@ -74,5 +74,5 @@ def guide(rng: random.Random, name: str, description: str) -> str:
 
 
 def first_readme(name: str, description: str) -> str:
-    """Writes the README that a new project may start with."""
+    """Writes the README that a new project can start with."""
     return f"# {name}\n\n{description}\n"

@@ -1,4 +1,7 @@
-"""Pipelines: what is built and tested for a commit; jobs with logs, which can be retried and cancelled."""
+"""Pipelines of builds and tests for commits.
+
+Their jobs have logs and can be retried or cancelled.
+"""
 
 import random
 import sqlite3
@@ -37,7 +40,7 @@ LINE = "WITH RECURSIVE line (id) AS (SELECT ?2 UNION ALL SELECT parent FROM comm
 
 
 def fill(db: sqlite3.Connection) -> None:
-    """Adds pipelines of the latest commits of the main branch and of the head of every other branch."""
+    """Adds pipelines of the main branch's latest commits and of every other branch's head."""
     rng, pipelines, jobs = (
         random.Random("code pipelines"),
         list[tuple[Any, ...]](),
@@ -58,7 +61,7 @@ def fill(db: sqlite3.Connection) -> None:
 
 
 def _jobs(rng: random.Random, pipeline: int, path: str, made: str) -> list[tuple[Any, ...]]:
-    """Returns the jobs of a pipeline: after one that fails, those of later stages do not run."""
+    """Returns the jobs of a pipeline; after a failed job, the jobs of later stages do not run."""
     running = date.fromisoformat(made) >= TODAY - timedelta(days=3) and rng.random() < 0.6
     source = path.startswith(("src/", "scripts/", "tests/"))
     failing = (
@@ -96,7 +99,7 @@ def _jobs(rng: random.Random, pipeline: int, path: str, made: str) -> list[tuple
 
 
 def overall(states: list[str]) -> str:
-    """Returns the status of a pipeline with jobs of these."""
+    """Returns the status of a pipeline from the states of its jobs."""
     return next(
         (state for state in ("failed", "running", "pending", "canceled") if state in states),
         "success",
@@ -104,7 +107,7 @@ def overall(states: list[str]) -> str:
 
 
 def log_of(job: sqlite3.Row) -> list[str]:
-    """Returns the lines that a job has written."""
+    """Returns the log lines of a job."""
     if job["status"] in ("pending", "canceled"):
         return ["This job has not run."]
     lines = [
@@ -184,7 +187,7 @@ def add_pages(app: Flask) -> None:
 
 
 def _change(project: sqlite3.Row, pipeline: sqlite3.Row) -> Any:
-    """Retries the jobs of a pipeline that failed or were cancelled, or cancels those that have not ended."""
+    """Retries failed and cancelled jobs of a pipeline, or cancels unfinished ones."""
     where_to = {"endpoint": "pipeline", "name": project["name"], "key": pipeline["id"]}
     if not may_write(project):
         return back("You may not change this project.", **where_to)

@@ -1,9 +1,10 @@
-"""Which projects the code host holds, and what their commits, issues and merge requests talk about."""
+"""The projects of the code host, and the topics of their commits, issues and merge requests."""
 
+# The signed-in person and the projects that this person owns.
 ME, MINE = (
     1,
     ("tidepool", "inkwell", "glasswing", "osprey"),
-)  # who is logged in, and the projects that they own
+)
 PROJECTS = (
     ("tidepool", "A tide table for the command line", "Python"), ("lanternfish", "Static site generator with live reload", "Go"),
     ("quarry", "Query CSV files with SQL", "Rust"), ("mosslight", "Theme kit for terminals", "TypeScript"),
@@ -73,5 +74,6 @@ LABELS = (
     ("good first issue", "#7057ff"),
     ("security", "#8b1a2b"),
 )
-FURTHER = ("good first issue", "security")  # labels beside the one that an issue's title demands
+# Labels in addition to the one that an issue's title demands.
+FURTHER = ("good first issue", "security")
 ROLES = ("Guest", "Reporter", "Developer", "Maintainer", "Owner")

@@ -1,6 +1,7 @@
-"""Versions of files: commits with a parent, what each changed, branches that point at one.
+"""Versions of files: commits with a parent and their changes, and branches that point at a commit.
 
-A text is kept whole, or as what is to be replaced in another one, as most versions of a file differ by a few lines.
+Most versions of a file differ by a few lines. A text is stored complete, or as its difference from
+another text.
 """
 
 import hashlib
@@ -27,7 +28,7 @@ CREATE VIEW files AS SELECT project_id, path, text AS content FROM (
   SELECT project_id, path, blob_id, min(depth) FROM history h JOIN changes ON commit_id = h.id GROUP BY project_id, path
 ) JOIN blobs b ON b.id = blob_id;
 """
-# A commit and all before it, with the steps to each.
+# A commit and all commits before it, with the number of steps to each.
 LINE = (
     "WITH RECURSIVE line (id, depth) AS (SELECT ?, 0"
     " UNION ALL SELECT parent, depth + 1 FROM commits c JOIN line ON c.id = line.id WHERE parent IS NOT NULL) "
@@ -60,12 +61,12 @@ def _patched(base: str, delta: str) -> str:
 
 
 def store(db: sqlite3.Connection, text: str, like: int | None = None) -> int:
-    """Keeps a text; returns its number.
+    """Stores a text; returns its number.
 
     Args:
         db: the database.
-        text: whole.
-        like: a similar text, which this one is to be made from.
+        text: the complete text.
+        like: number of a similar text; the difference from it is stored.
     """
     kept = text if like is None else _delta(load(db, like), text)
     key = db.execute("INSERT INTO blobs (text, base) VALUES (?, ?)", (kept, like)).lastrowid
@@ -74,7 +75,7 @@ def store(db: sqlite3.Connection, text: str, like: int | None = None) -> int:
 
 
 def shrink(db: sqlite3.Connection, blob: int, like: int) -> None:
-    """Keeps a text as what it differs in from a later one."""
+    """Replaces a stored text by its difference from a later one."""
     db.execute(
         "UPDATE blobs SET text = ?, base = ? WHERE id = ?",
         (_delta(load(db, like), load(db, blob)), like, blob),
@@ -82,7 +83,7 @@ def shrink(db: sqlite3.Connection, blob: int, like: int) -> None:
 
 
 def load(db: sqlite3.Connection, blob: int | None) -> str:
-    """Returns a text; that of None is empty."""
+    """Returns a text; "" for None."""
     chain = db.execute(
         "WITH RECURSIVE chain (text, base) AS (SELECT text, base FROM blobs WHERE id = ?"
         " UNION ALL SELECT b.text, b.base FROM blobs b JOIN chain ON b.id = chain.base) SELECT text FROM chain",
@@ -95,7 +96,7 @@ def load(db: sqlite3.Connection, blob: int | None) -> str:
 
 
 def head(db: sqlite3.Connection, project: int, branch: str) -> int | None:
-    """Returns the last commit of a branch, or that of a tag; None if there is neither."""
+    """Returns the last commit of a branch or a tag; None without one."""
     sql = "SELECT head FROM branches WHERE project_id = ?1 AND name = ?2 UNION ALL SELECT commit_id FROM tags WHERE project_id = ?1 AND name = ?2"
     found = db.execute(sql, (project, branch)).fetchone()
     return found[0] if found else None
@@ -112,7 +113,7 @@ def tree(db: sqlite3.Connection, commit: int | None) -> dict[str, Entry]:
 
 
 def line(db: sqlite3.Connection, commit: int | None) -> list[int]:
-    """Returns a commit and all before it."""
+    """Returns a commit and all commits before it."""
     return [
         r[0]
         for r in db.execute(LINE + "SELECT id FROM line ORDER BY depth", (commit,))
@@ -121,13 +122,13 @@ def line(db: sqlite3.Connection, commit: int | None) -> list[int]:
 
 
 def fork(db: sqlite3.Connection, ours: int, theirs: int) -> int | None:
-    """Returns the last commit that two lines share."""
+    """Returns the last common commit of two lines; None without one."""
     there = dict.fromkeys(line(db, ours))
     return next((c for c in line(db, theirs) if c in there), None)
 
 
 def differences(db: sqlite3.Connection, before: int | None, after: int) -> list[Diff]:
-    """Returns how the files of two commits differ."""
+    """Returns the differences between the files of two commits."""
     old, new = tree(db, before), tree(db, after)
     paths = [
         p
@@ -142,7 +143,7 @@ def differences(db: sqlite3.Connection, before: int | None, after: int) -> list[
 
 
 def versions(db: sqlite3.Connection, commit: int, path: str) -> list[tuple[int, int]]:
-    """Returns the commits that changed a file and the texts they gave it, the newest first."""
+    """Returns the commits that changed a file and its texts then, newest first."""
     sql = (
         LINE
         + "SELECT line.id, blob_id FROM line CROSS JOIN changes ON commit_id = line.id WHERE path = ? ORDER BY depth"
@@ -168,12 +169,12 @@ def commit(
 
     Args:
         db: the database.
-        project: its number.
-        parent: the commit before.
-        author: who makes it.
-        message: what for.
-        made: the day.
-        texts: of the files that change; None deletes one.
+        project: number of the project.
+        parent: the commit before; None for the first.
+        author: number of the author.
+        message: the commit's message.
+        made: day of the commit.
+        texts: the changed files by path; None deletes a file.
     """
     before = tree(db, parent)
     diffs = [
@@ -204,7 +205,7 @@ def commit(
 
 
 def conflicts(db: sqlite3.Connection, ours: int, theirs: int) -> list[str]:
-    """Returns the files that two lines have both changed since they parted."""
+    """Returns the files that both lines have changed since their last common commit."""
     mine, other, old = tree(db, ours), tree(db, theirs), tree(db, fork(db, ours, theirs))
     return [
         p for p in _changed(old, other) if mine.get(p) != old.get(p) and mine.get(p) != other.get(p)
@@ -224,7 +225,10 @@ def merge(
     message: str,
     made: str,
 ) -> int:
-    """Adds a commit to one line that brings what the other has changed; there must be no conflicts."""
+    """Adds a merge commit to one line, with the changes of the other; returns its number.
+
+    The lines must have no conflicts.
+    """
     old, new = tree(db, fork(db, ours, theirs)), tree(db, theirs)
     texts = {p: load(db, new[p].blob) if p in new else None for p in _changed(old, new)}
     return commit(db, project, ours, author, message, made, texts)

@@ -1,4 +1,4 @@
-"""Modules as what they consist of: changed piece by piece, written out in their project's language."""
+"""Modules as structured data, changed step by step and rendered in their project's language."""
 
 import random
 import re
@@ -8,12 +8,12 @@ from typing import Any
 
 from agentgym_envs.envs.web.sites.code.languages import CONSTANTS, FUNCTIONS, LANGUAGES, Language
 
-LONGEST = 4  # functions of a module
+LONGEST = 4  # limit of functions per module
 
 
 @dataclass(frozen=True)
 class Function:
-    """A function of a module: a row of ``FUNCTIONS`` and the features that commits give it."""
+    """A function of a module: a row of ``FUNCTIONS``, and its features, which commits add."""
 
     row: tuple[str, ...]
     renamed: bool = False
@@ -26,15 +26,15 @@ class Function:
 
 @dataclass
 class Module:
-    """What a file of a program consists of.
+    """The parts of a program file.
 
     Attributes:
-        part: that the file is about.
-        project: its name.
+        part: topic of the file.
+        project: name of the project.
         language: a key of ``LANGUAGES``.
-        limit: the constant that is older than everything; None: it has none.
-        constants: other names with their values.
-        functions: of the file.
+        limit: value of the oldest constant; None without one.
+        constants: values of the other constants, by name.
+        functions: functions of the file.
     """
 
     part: str
@@ -63,17 +63,17 @@ def _function(rng: random.Random, row: tuple[str, ...]) -> Function:
 
 
 def cased(name: str, camel: bool) -> str:
-    """Writes a name as a language does: batch_size, or batchSize."""
+    """Returns a name in a language's style: batch_size, or batchSize."""
     return re.sub(r"_(\w)", lambda m: m[1].upper(), name) if camel else name
 
 
 def constant(name: str, language: str) -> str:
-    """Writes a constant's name as the language's files do."""
+    """Returns a constant's name in a language's style."""
     return cased(name, True) if "§name" in LANGUAGES[language].constant else name.upper()
 
 
 def filled(text: str, values: Mapping[str, Any]) -> str:
-    """Puts values into the blanks of a language's lines."""
+    """Fills the placeholders of a language's lines."""
     return re.sub(r"§(\w+)", lambda m: str(values[m[1]]), text)
 
 
@@ -108,7 +108,7 @@ def _written(f: Function, language: Language) -> str:
 
 
 def render(module: Module) -> str:
-    """Writes a module out."""
+    """Returns the text of a module."""
     language = LANGUAGES[module.language]
     limit = {} if module.limit is None else {"limit": module.limit}
     constants = [
@@ -127,7 +127,7 @@ def render(module: Module) -> str:
 
 
 def _first(module: Module, feature: str, value: bool = True) -> bool:
-    """Gives a feature to the first function that lacks it, or takes it; says whether there is one."""
+    """Sets a feature of the first function with another value; returns whether one exists."""
     for place, f in enumerate(module.functions):
         if getattr(f, feature) is not value:
             given: dict[str, Any] = {feature: value}
@@ -137,7 +137,7 @@ def _first(module: Module, feature: str, value: bool = True) -> bool:
 
 
 def tune(rng: random.Random, module: Module) -> str:
-    """Gives a constant another value; returns its name."""
+    """Changes the value of a constant; returns its name."""
     name = rng.choice(sorted(module.constants))
     module.constants[name] = rng.choice([v for v in CONSTANTS[name] if v != module.constants[name]])
     return name
@@ -151,7 +151,7 @@ def _drop(rng: random.Random, module: Module) -> bool:
 
 
 def grow(rng: random.Random, module: Module) -> bool:
-    """Adds a function; says whether there was one to add."""
+    """Adds a function; returns whether one was left to add."""
     there = {f.row[0] for f in module.functions}
     left = [row for row in FUNCTIONS[module.part] if row[0] not in there]
     if not left or len(module.functions) >= LONGEST:
@@ -172,10 +172,13 @@ EFFECTS: Mapping[str, Callable[[random.Random, Module], bool]] = {
     "Report": lambda rng, m: _first(m, "context"),
     "Split": grow,
 }
-"""What a commit does to a module, by the first word of its message; each says whether there was something to do."""
+"""The effect of a commit on a module, by the first word of its message.
+
+Each function returns whether it changed the module.
+"""
 
 
 def change(rng: random.Random, module: Module, message: str) -> None:
-    """Changes a module as a commit's message says, or, where that has been done before, otherwise."""
+    """Changes a module as a commit's message states; if that is already done, in another way."""
     if not EFFECTS[message.split()[0]](rng, module) and not grow(rng, module):
         tune(rng, module)

@@ -1,4 +1,7 @@
-"""Wikis of projects: pages with all their versions. The current text of a page is that of its last edit."""
+"""Wikis of projects: pages with all their versions.
+
+The current text of a page is that of its last edit.
+"""
 
 import random
 import re
@@ -29,7 +32,8 @@ CREATE TABLE wiki_edits (id INTEGER PRIMARY KEY, page_id INT, author_id INT, mes
 CREATE INDEX edits_of ON wiki_edits (page_id);
 """
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")
-# Address, title, text. {lead}, {second} and {third} are people of the project, the others are drawn; an edit draws one of them anew.
+# Address, title, text. {lead}, {second} and {third} are people of the project. The other fields are
+# drawn; an edit draws one of them again.
 PAGES = (
     ("home", "Home", "Welcome to the wiki of **{name}**: {what}.\n\n- [Release checklist](release-checklist)\n- [Team](team)\n- [Set-up](set-up)\n\nWe meet every {day} at {hour}:{minute} in room {room}."),
     ("release-checklist", "Release checklist", "{lead} leads releases; {second} stands in.\n\n1. Freeze `main` on {day}, {freeze} days before.\n2. Run the tests {runs} times on {machines} machines.\n3. Tag the commit and write the notes.\n4. Wait {wait} hours before you tell anybody."),
@@ -76,7 +80,7 @@ def _facts(rng: random.Random) -> dict[str, Any]:
 
 
 def fill(db: sqlite3.Connection) -> None:
-    """Adds the pages of every project with their edits, the oldest first."""
+    """Adds the pages of every project with their edits, oldest first."""
     rng, pages, edits = (
         random.Random("code wikis"),
         list[tuple[Any, ...]](),

@@ -1,4 +1,4 @@
-"""Composes what people write about a project; no sentence comes twice on the site."""
+"""Composes people's texts about a project; no sentence occurs twice on the site."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from agentgym_envs.envs.web.sites.code.texts import (
     REPORTS,
     SYSTEMS,
 )
-from agentgym_envs.envs.web.sites.grammar import Author
+from agentgym_envs.envs.web.sites.grammar import Author, Known
 
 
 def label_of(title: str) -> str:
@@ -29,11 +29,11 @@ class Writer:
     """Writes about one project.
 
     Args:
-        rng: draws.
-        name: of the project.
-        versions: that have been released.
-        modules: the project's, by their paths.
-        said: sentences that must not come again, of all projects; they grow.
+        rng: draws the texts.
+        name: name of the project.
+        versions: the released versions.
+        modules: the project's modules, by their paths.
+        known: the used sentences of all projects; the writer adds its own.
     """
 
     def __init__(
@@ -42,15 +42,15 @@ class Writer:
         name: str,
         versions: Sequence[str],
         modules: Mapping[str, Module],
-        said: set[str],
+        known: Known,
     ):
         self.rng, self.name, self.versions, self.modules = rng, name, versions, modules
         self.issues, self.merges, self.talk = (
-            Author(rng, rules, said) for rules in (PLACES, MERGE, COMMENT)
+            Author(rng, rules, known) for rules in (PLACES, MERGE, COMMENT)
         )
 
     def facts(self, title: str, next_version: str) -> dict[str, Any]:
-        """Returns what is true of the part that a title names."""
+        """Returns the facts about the part that a title names."""
         rng = self.rng
         path, module = next(
             ((path, m) for path, m in self.modules.items() if f"the {m.part}" in title.lower()),
@@ -89,7 +89,7 @@ class Writer:
         return author.write(layout, {**facts, "label": label_of(title)})
 
     def merge(self, facts: Mapping[str, Any], closes: int | None) -> str:
-        """Writes a merge request; ``closes`` is the issue that it is about."""
+        """Writes a merge request; ``closes`` is the number of the issue that it is about."""
         closing = "" if closes is None else f"Closes #{closes}."
         return self.merges.write(
             self.rng.choice(MERGES), {**facts, "closes": closing, "label": "review"}
@@ -103,13 +103,13 @@ class Writer:
         by: int,
         merge: bool,
     ) -> list[str]:
-        """Writes comments, the oldest first.
+        """Writes comments, oldest first.
 
         Args:
-            facts: what is true of the part that they are about.
-            authors: who writes each.
-            logins: of everybody.
-            by: whose issue it is; they do not ask themselves.
+            facts: facts about the part that the comments are about.
+            authors: author of each comment.
+            logins: logins of all people.
+            by: author of the issue, who does not ask questions about it.
             merge: whether it is a merge request.
         """
         kinds, texts = list[str](), list[str]()

@@ -1,4 +1,7 @@
-"""Fills the forum's database: people, communities, posts, comments and votes. The same every time."""
+"""Fills the forum's database: people, communities, posts, comments and votes.
+
+The data is always the same.
+"""
 
 import random
 import sqlite3
@@ -39,7 +42,8 @@ CREATE INDEX comments_by ON comments (author_id);
 CREATE INDEX posts_of ON posts (community_id);
 CREATE INDEX posts_by ON posts (author_id);
 """
-ME, MINE = 1, ("coffee", "diy")  # who is logged in, and the communities that they moderate
+# The signed-in person and the communities that this person moderates.
+ME, MINE = 1, ("coffee", "diy")
 ENDINGS = [
     "reads",
     "rides",
@@ -54,7 +58,7 @@ ENDINGS = [
     "walks",
     "77",
 ]
-PEOPLE, POSTS = 390, 132  # how many there are in all, and of a community
+PEOPLE, POSTS = 390, 132  # the number of people, and of posts per community
 
 
 def fill(db: sqlite3.Connection) -> None:
@@ -173,7 +177,7 @@ def _write(db: sqlite3.Connection, posts: Sequence[Post], names: Mapping[int, st
 
 
 def _unseen(seen: set[str], make: Callable[[], str]) -> str:
-    """Returns the first text of ``make`` that is new."""
+    """Returns the first new text of ``make``."""
     while (text := make()) in seen:
         pass
     seen.add(text)
@@ -181,7 +185,10 @@ def _unseen(seen: set[str], make: Callable[[], str]) -> str:
 
 
 def _furnish(db: sqlite3.Connection, posts: Sequence[Post]) -> None:
-    """Adds what each community has beside its posts: rules, moderators, flairs, a wiki; and what people say about themselves."""
+    """Adds the other contents of communities, and people's biographies.
+
+    A community has rules, moderators, flairs and a wiki beside its posts.
+    """
     rng = random.Random("forum furniture")
     people = [r["id"] for r in db.execute("SELECT id FROM people WHERE id <> ? ORDER BY id", (ME,))]
     for place, (name, (about, _)) in enumerate(COMMUNITIES.items(), 1):

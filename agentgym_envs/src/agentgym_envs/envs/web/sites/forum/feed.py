@@ -1,4 +1,4 @@
-"""Lists of posts: how they can be sorted and narrowed."""
+"""Lists of posts, with their orders and filters."""
 
 from typing import Any
 
@@ -28,12 +28,15 @@ TABLES = "posts p JOIN people a ON a.id = author_id JOIN communities c ON c.id =
 
 
 def viewer() -> int:
-    """Returns who is logged in, 0 if nobody is."""
+    """Returns the id of the signed-in person, or 0 without one."""
     return int(session.get("user", 0))
 
 
 def columns() -> str:
-    """Returns what a page shows of a post, with what the viewer has made of it: their vote, and whether they keep it."""
+    """Returns the columns of a post that a page shows.
+
+    They include the viewer's vote and whether the viewer has saved the post.
+    """
     me = viewer()
     return (
         "p.*, a.name AS author, c.name AS community,"
@@ -45,14 +48,14 @@ def columns() -> str:
 def feed(
     template: str, conditions: dict[str, Any], first: str = "new", pinned: str = "", **more: Any
 ) -> str:
-    """Shows the posts that fit, as the address sorts and narrows them.
+    """Shows the posts that fit, with the order and filters of the address.
 
     Args:
-        template: of the page.
+        template: template of the page.
         conditions: see :func:`where`.
-        first: the order without one in the address.
-        pinned: what goes before any order.
-        **more: for the template.
+        first: order if the address has none.
+        pinned: SQL that comes before any order.
+        **more: further values for the template.
     """
     start = RANGES.get(request.args.get("time", ""), ("", None))[1]
     narrowed = {f"written >= datetime('{NOW}', ?)": start, "flair = ?": request.args.get("flair")}
@@ -64,7 +67,7 @@ def feed(
 
 
 def moderates(community: int) -> bool:
-    """Says whether the person who is logged in moderates a community."""
+    """Returns whether the signed-in person moderates a community."""
     return bool(
         value(
             "SELECT 1 FROM moderators WHERE person_id = ? AND community_id = ?", user(), community
@@ -73,12 +76,14 @@ def moderates(community: int) -> bool:
 
 
 def done(message: str, address: str, **told: Any) -> Any:
-    """Ends what a button began: tells a script how things stand, or shows the page again where the button was.
+    """Ends the action of a button.
+
+    A script gets the new state. Without a script, the page with the button is shown again.
 
     Args:
-        message: for a person.
-        address: to show if the form names none.
-        **told: for a script.
+        message: message for a person.
+        address: page to show if the form names none.
+        **told: state for a script.
     """
     if request.accept_mimetypes.best == "application/json":
         return told

@@ -63,7 +63,7 @@ FLAIRS = (
 """Of a post, by the number of its title."""
 FEWER = (
     "minutes in the oven", "drops a minute", "plants lost", "slugs in a night", "squirrels at once", "squeaks found", "tiles broken", "pages lost",
-    "crashes in a month", "seconds lost per kilometre", "weeks without a book", "hours of delay", "days of waiting", "people who said no, in a day",
+    "crashes in a month", "seconds lost per kilometre", "weeks without a book", "hours of delay", "days of waiting", "refusals in a day",
     "weeks of rest", "rules changed", "watts at the wall", "months to go", "hours of work", "minutes of set-up", "seconds for a shot",
     "kilograms of luggage", "days until they come up", "minutes a frame", "hundred grams of weight", "dollars a night", "dollars a board foot",
     "kilometres to a dark place", "months until it is ready", "millimetres of gap", "papers a month",

@@ -1,4 +1,4 @@
-"""The forum's pages to read: lists, communities, posts, people."""
+"""The forum's pages for reading: lists, communities, posts, people."""
 
 from typing import Any
 
@@ -12,12 +12,12 @@ COMMENT_ORDERS = {
     "new": ("Newest first", "written DESC, k.id"),
     "old": ("Oldest first", "written, k.id"),
 }
-LOW = 0  # points below which a comment is folded
+LOW = 0  # a comment with fewer points is folded
 KEPT = "EXISTS (SELECT 1 FROM saved s WHERE s.person_id = {me} AND s.comment_id = k.id) AS kept"
 
 
 def side(community: Any) -> dict[str, Any]:
-    """Returns what stands beside a community's pages."""
+    """Returns the contents of the side panel of a community's pages."""
     key = community["id"]
     return {
         "community": community,
@@ -170,9 +170,8 @@ def _post(app: Flask) -> None:
         for comment in comments:
             below.setdefault(comment["parent_id"], []).append(comment)
         sizes: dict[int, int] = {}
-        for comment in sorted(
-            comments, key=lambda k: -int(k["id"])
-        ):  # answers before what they answer
+        # Answers come before the comments that they answer.
+        for comment in sorted(comments, key=lambda k: -int(k["id"])):
             sizes[comment["id"]] = sum(1 + sizes[k["id"]] for k in below.get(comment["id"], ()))
         votes = {
             r["comment_id"]: r["vote"]

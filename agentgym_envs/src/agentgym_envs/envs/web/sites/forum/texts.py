@@ -12,13 +12,15 @@ from agentgym_envs.envs.web.sites.forum.posts import POSTS
 from agentgym_envs.envs.web.sites.forum.posts import RULES as POST_RULES
 from agentgym_envs.envs.web.sites.forum.replies import COMMENTS, RULES
 from agentgym_envs.envs.web.sites.forum.topics import COMMUNITIES, TITLES
-from agentgym_envs.envs.web.sites.grammar import Author, compose
+from agentgym_envs.envs.web.sites.grammar import Author, article, compose
 from agentgym_envs.envs.web.sites.people import TOWNS
 from agentgym_envs.envs.web.sites.site import TODAY
 
 TOTAL = re.compile(r"\*\*All in all\*\* \| \*\*(\$\d+)|\*\*(\$\d+)\*\* all in all")
+ARTICLE = re.compile(r"^(?:an?|the) ")
 CALENDAR = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
 )  # fmt: skip
 EVERYBODY = ("everybody", "friends", "folks", "all of you")
 AWARE = (
@@ -85,7 +87,9 @@ def headline(text: str) -> str:
 def titles(community: str) -> dict[str, Topic]:
     """Returns the titles that posts of a community may have, with what each stands for."""
     return {
-        headline(form.format(x=x, X=headline(x))): Topic(community, x, kind)
+        headline(form.format(x=x, X=headline(x), bare=ARTICLE.sub("", x))): Topic(
+            community, x, kind
+        )
         for x in COMMUNITIES[community][1]
         for kind, forms in enumerate(TITLES)
         for form in forms
@@ -93,7 +97,7 @@ def titles(community: str) -> dict[str, Topic]:
 
 
 def facts_about(rng: random.Random, topic: Topic, month: int) -> dict[str, Any]:
-    """Draws what a text of a month may mention of a topic; ``n`` of its measure is better than ``m``."""
+    """Draws facts of a topic for a month; ``n`` of its measure is better than ``m``."""
     draw = rng.random
     lore = LORE[topic.community]
     subject = lore.subjects[topic.subject]
@@ -113,19 +117,26 @@ def facts_about(rng: random.Random, topic: Topic, month: int) -> dict[str, Any]:
     m, n = sorted(figures, reverse=subject.measure in FEWER)
     prices = [low + int(draw() * (high + 1 - low)) for _, low, high in gear]
     return {
-        "x": topic.subject, "community": topic.community, "doer": lore.doer, "shop": lore.shop, "town": towns[0][0], "town2": towns[1][0], "n": n, "m": m,
-        "measure": subject.measure, "weeks": 2 + int(draw() * 15), "k": 3 + int(draw() * 27), "total": sum(prices), "total2": prices[0] + prices[1],
-        "limit": 5 * (4 + int(draw() * 27)), "spot": spots[0], "spot2": spots[1], "mm": 10 + int(draw() * 25), "mm2": 35 + int(draw() * 25),
-        "tip": tips[0], "tip1": tips[0], "tip2": tips[1], "tip3": tips[2], "trouble": troubles[0], "trouble1": troubles[0], "trouble2": troubles[1],
-        "gear": gear[0][0], "gear1": gear[0][0], "gear2": gear[1][0], "gear3": gear[2][0], "price": prices[0], "p1": prices[0], "p2": prices[1], "p3": prices[2],
-        "month": CALENDAR[(month - 3 - int(draw() * 8)) % 12], "soon": CALENDAR[(month + int(draw() * 3)) % 12],
+        "x": topic.subject, "community": topic.community, "doer": lore.doer,
+        "doers": f"{lore.doer}s", "shop": lore.shop, "town": towns[0][0], "town2": towns[1][0],
+        "n": n, "m": m,
+        "measure": subject.measure, "weeks": 2 + int(draw() * 15), "k": 3 + int(draw() * 27),
+        "total": sum(prices), "total2": prices[0] + prices[1],
+        "limit": 5 * (4 + int(draw() * 27)), "spot": spots[0], "spot2": spots[1],
+        "mm": 10 + int(draw() * 25), "mm2": 35 + int(draw() * 25),
+        "tip": tips[0], "tip1": tips[0], "tip2": tips[1], "tip3": tips[2], "trouble": troubles[0],
+        "trouble1": troubles[0], "trouble2": troubles[1],
+        "gear": gear[0][0], "gear1": gear[0][0], "gear2": gear[1][0], "gear3": gear[2][0],
+        "price": prices[0], "p1": prices[0], "p2": prices[1], "p3": prices[2],
+        "month": CALENDAR[(month - 3 - int(draw() * 8)) % 12],
+        "soon": CALENDAR[(month + int(draw() * 3)) % 12],
     }  # fmt: skip
 
 
 def comment_of(
     writer: Author, post: Post, comment: Comment, parent: Said | None, names: Mapping[int, str]
 ) -> Said:
-    """Returns the text of a comment on a post, or on a comment: an answer takes up a question or advice."""
+    """Returns the text of a comment; an answer takes up the question or the advice."""
     rng, topic, author = writer.rng, post.topic, comment.author
     facts = facts_about(rng, topic, int(comment.written[5:7]))
     facts["op"] = rng.choice(EVERYBODY) if author == post.author else names[post.author]
@@ -150,7 +161,7 @@ def comment_of(
 
 
 class Written(NamedTuple):
-    """The texts of a post and of its comments, and what tasks may ask of them: a comment or 0, a name, a value."""
+    """The texts of a post and its comments, and facts: a comment or 0, a name, a value."""
 
     body: str
     comments: list[str]
@@ -211,12 +222,14 @@ def wiki_pages(rng: random.Random, community: str, about: str) -> list[tuple[str
             f"| {headline(name)} | ${rng.randint(low, high)} | {rng.randint(2, 15)} years |"
         )
     gear.append(
-        f"\nPrices are those of a {lore.shop} in {rng.choice(TOWNS)[0]}. *Buy used where you can.*"
+        f"\nPrices are those of {article(lore.shop)} {lore.shop} in {rng.choice(TOWNS)[0]}."
+        " *Buy used where you can.*"
     )
     questions = []
     for x, s in lore.subjects.items():
         questions.append(
-            f"### {headline(x)}: {rng.choice(s.troubles)}\n\n{headline(rng.choice(s.tips))}. Normal: {s.low} to {s.high} {s.measure}.\n"
+            f"### {headline(x)}: {rng.choice(s.troubles)}\n\n{headline(rng.choice(s.tips))}."
+            f" Normal: {s.low} to {s.high} {s.measure}.\n"
         )
     return [
         ("start", "Getting started", "\n".join(start)),

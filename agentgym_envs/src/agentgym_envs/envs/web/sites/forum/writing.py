@@ -1,4 +1,4 @@
-"""What people change in the forum: posts, comments, votes, what they keep and follow, and what moderators do."""
+"""The forum's pages for changes: posts, comments, votes, saved posts, moderation."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def add_writing(app: Flask) -> None:
 
 
 def _flair(community: int) -> str:
-    """Returns the flair that a form names, "" if it is none of this community."""
+    """Returns the flair that a form names, or "" if the community does not have it."""
     return field("flair") if field("flair") in flairs(community) else ""
 
 
@@ -58,7 +58,7 @@ def _write(app: Flask) -> None:
 
 
 def _toggled(table: str, **key: int) -> bool:
-    """Adds a row or, if it is there, takes it away; says whether it is there now."""
+    """Adds a row, or removes it if it exists; returns whether it exists now."""
     condition = " AND ".join(f"{name} = ?" for name in key)
     if value(f"SELECT 1 FROM {table} WHERE {condition}", *key.values()):
         run(f"DELETE FROM {table} WHERE {condition}", *key.values())

@@ -1,4 +1,4 @@
-"""Bus lines: three a town, along its streets."""
+"""Bus lines: three per town, along its streets."""
 
 import random
 import sqlite3
@@ -15,14 +15,14 @@ CREATE INDEX halts_in ON halts (in_town);
 """
 HALTS = """INSERT INTO halts SELECT n.id, n.x, n.y, n.in_town, (SELECT group_concat(name, ' / ') FROM (SELECT name FROM crossings c
   JOIN streets ON id = street_id WHERE c.node_id = n.id ORDER BY id)) FROM nodes n WHERE n.id IN (SELECT node_id FROM stops)"""
-"""Stops are called after the streets that cross there."""
+"""SQL that adds the stops; a stop is named after the streets that cross there."""
 LINES_IN_TOWN = 3
 EVERY = (8, 10, 12, 15, 20, 25, 30, 40)
 FARES = (140, 160, 180, 190, 210, 230)
 
 
 def fill_buses(db: sqlite3.Connection, rng: random.Random, towns: int) -> None:
-    """Adds the lines of all towns, each with a number of its own."""
+    """Adds the lines of all towns, each with its number."""
     numbers = rng.sample(range(1, 100), LINES_IN_TOWN * towns)
     for n, number in enumerate(sorted(numbers)):
         town = n % towns + 1
@@ -38,7 +38,10 @@ def fill_buses(db: sqlite3.Connection, rng: random.Random, towns: int) -> None:
 
 
 def _way(rng: random.Random, town: int, which: int) -> list[int]:
-    """Returns the crossings on a line's way: along a street through the town, then along another to its end."""
+    """Returns the crossings of a line.
+
+    It runs along a street through the town, then along another to its end.
+    """
     line, column, down = which, rng.choice((1, 2, 3)), rng.choice((True, False))
     along = [(c, line) for c in range(column + 1)]
     turned = [

@@ -1,4 +1,7 @@
-"""Fills the map's database: an invented county with towns, roads and places. The same every time."""
+"""Fills the map's database: an invented county with towns, roads and places.
+
+The data is always the same.
+"""
 
 import random
 import sqlite3
@@ -78,7 +81,10 @@ def fill(db: sqlite3.Connection) -> None:
 
 
 def _draw(db: sqlite3.Connection) -> None:
-    """Adds what a drawing needs, from a generator of its own: towns, roads and places stay what they are."""
+    """Adds the data of the drawing.
+
+    A separate generator draws it: towns, roads and places do not change with it.
+    """
     rng = random.Random("map drawing")
     db.executescript(streets.SCHEMA + buses.SCHEMA)
     towns = db.execute("SELECT * FROM towns").fetchall()
@@ -91,7 +97,7 @@ def _draw(db: sqlite3.Connection) -> None:
 
 
 def _streets(db: sqlite3.Connection, rng: random.Random, town: int, x: float, y: float) -> None:
-    """A town is a grid of four by three crossings; every row and column is a street."""
+    """Adds a town: a grid of four by three crossings, where every row and column is a street."""
     names = rng.sample(STREETS, 7)
     grid = {}
     for column in range(4):
@@ -122,7 +128,10 @@ def _streets(db: sqlite3.Connection, rng: random.Random, town: int, x: float, y:
 
 
 def _highways(db: sqlite3.Connection, centres: list[tuple[float, float]]) -> None:
-    """Each town has roads to its three nearest; beside the longest fifth run motorways, closed to bicycles and walkers."""
+    """Adds roads from each town to its three nearest.
+
+    Motorways run beside the longest fifth of these roads. They are closed to bicycles and walkers.
+    """
     pairs = {
         tuple(sorted((a, b)))
         for a in range(len(centres))

@@ -1,4 +1,4 @@
-"""The map's pages about what is not a place: streets, buses, a point, notes on the map."""
+"""The map's pages about streets, buses, points and notes on the map."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ from agentgym_envs.envs.web.sites.site import (
 COUNTY = over(60, 45, FARTHEST)
 LINES = "SELECT l.*, t.name AS town FROM lines l JOIN towns t ON t.id = l.town_id"
 NOTES = "SELECT o.*, t.name AS town FROM notes o JOIN towns t ON t.id = o.town_id"
-SHORTEST = 5  # characters of a note
+SHORTEST = 5  # minimum length of a note in characters
 
 
 def add_pages(app: Flask) -> None:

@@ -1,4 +1,4 @@
-"""What the map's pages ask of its database, and how they show it beside a part of the map."""
+"""The map pages' queries, and the display of their results beside a part of the map."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -12,13 +12,16 @@ from agentgym_envs.envs.web.sites.site import database, rows, where
 
 PLACE = "p.*, t.name AS town, n.x, n.y"
 PLACES = "places p JOIN towns t ON t.id = p.town_id JOIN nodes n ON n.id = p.node_id WHERE "
-HERE = 0.25  # kilometres
+HERE = 0.25  # radius in kilometres
 
 
 def shown(
     template: str, view: View, marks: Sequence[Mark] = (), way: Sequence[str] = (), **values: Any
 ) -> str:
-    """Renders a page with a part of the map, or that part alone; the address may ask for another part than ``view``."""
+    """Renders a page with a part of the map, or that part alone.
+
+    The address can select another part than ``view``.
+    """
     chart = drawing(database(), asked(request.args, view), marks, way)
     return render_template(
         "map/chart.html" if request.args.get("part") == "map" else template, chart=chart, **values
@@ -26,7 +29,11 @@ def shown(
 
 
 def matching(words: str) -> list[sqlite3.Row]:
-    """Returns the places that words may mean: one of exactly this name, or all whose name, street and town hold every word."""
+    """Returns the places that words can mean.
+
+    It is the place with exactly this name, or else all places whose name, street and town contain
+    every word.
+    """
     exact = rows(f"SELECT {PLACE} FROM {PLACES} lower(p.name) = lower(?)", words.strip())
     if exact or not words.strip():
         return exact
@@ -40,14 +47,14 @@ def matching(words: str) -> list[sqlite3.Row]:
 
 
 def ends(words: str) -> list[sqlite3.Row]:
-    """Returns where a way may begin or end: places, or the middle of a town."""
+    """Returns the possible start or end points of a route: places, or the centre of a town."""
     sql = """SELECT t.name, t.name AS town, n.id AS node_id, n.x AS spot_x, n.y AS spot_y, '' AS address FROM towns t JOIN nodes n
       ON n.id = 12 * t.id - 7 WHERE lower(t.name) = lower(?)"""
     return rows(sql, words.strip()) or matching(words)
 
 
 def streets_matching(words: str, limit: int = 20) -> list[sqlite3.Row]:
-    """Returns the streets whose name and town hold every word."""
+    """Returns the streets whose name and town contain every word."""
     condition, values = where(
         {
             f"(s.name || ', ' || t.name) LIKE ? /* {n} */": f"%{w}%"
@@ -64,13 +71,13 @@ def pins(places: Sequence[sqlite3.Row]) -> list[Mark]:
 
 
 def nearest(places: Sequence[sqlite3.Row], x: float, y: float) -> list[tuple[float, sqlite3.Row]]:
-    """Returns places with their distances in kilometres, the nearest first."""
+    """Returns places with their distances in kilometres, nearest first."""
     found = ((round(dist((x, y), (p["x"], p["y"])), 2), p) for p in places)
     return sorted(found, key=lambda pair: (pair[0], pair[1]["name"]))
 
 
 def around_here(x: float, y: float) -> dict[str, Any]:
-    """Returns what there is at a point: its town and the places, streets and stops within ``HERE``."""
+    """Returns a point's town, and the places, streets and stops within ``HERE``."""
     near = "x BETWEEN ? AND ? AND y BETWEEN ? AND ?"
     box = (x - HERE, x + HERE, y - HERE, y + HERE)
     spots = rows(

@@ -1,4 +1,4 @@
-"""Lines on the map, in metres: how they bend, where one is along them, and how an SVG writes them."""
+"""Lines on the map, in metres: their curves, points along them, and their form in an SVG."""
 
 import re
 from collections.abc import Sequence
@@ -10,7 +10,10 @@ Line = Sequence[Point]
 
 
 def smooth(points: Line, steps: int = 5) -> list[Point]:
-    """Returns a line that goes through some points without a corner (Catmull and Rom, 1974), ``steps`` to each stretch."""
+    """Returns a smooth line through some points (Catmull and Rom, 1974).
+
+    Each stretch between two points gets ``steps`` points.
+    """
     known = [points[0], *points, points[-1]]
     found = [points[0]]
     for i in range(len(points) - 1):
@@ -32,7 +35,10 @@ def _between(four: Line, t: float) -> Point:
 
 
 def bent(a: Point, b: Point, by: float, steps: int = 16) -> list[Point]:
-    """Returns a bow from one point to another; ``by`` is how far it goes aside, as a part of the distance."""
+    """Returns an arc from one point to another.
+
+    ``by`` is its height as a part of the distance.
+    """
     x, y = (a[0] + b[0]) / 2 - by * (b[1] - a[1]), (a[1] + b[1]) / 2 + by * (b[0] - a[0])
     return [
         (
@@ -44,12 +50,15 @@ def bent(a: Point, b: Point, by: float, steps: int = 16) -> list[Point]:
 
 
 def length(line: Line) -> float:
-    """Returns how long a line is."""
+    """Returns the length of a line."""
     return sum(dist(a, b) for a, b in pairwise(line))
 
 
 def at(line: Line, metres: float, aside: float = 0.0) -> Point:
-    """Returns a point some metres along a line, and ``aside`` to its left; the last one if the line is shorter."""
+    """Returns the point some metres along a line, ``aside`` metres to its left.
+
+    If the line is shorter, it is the last point.
+    """
     for a, b in pairwise(line):
         step = dist(a, b)
         if metres <= step or b == line[-1]:
@@ -63,7 +72,7 @@ def at(line: Line, metres: float, aside: float = 0.0) -> Point:
 
 
 def dots(line: Line, every: float) -> list[Point]:
-    """Returns the points of a line and so many between them that they are at most ``every`` metres apart."""
+    """Returns points of a line that are at most ``every`` metres apart, its corners included."""
     found = [line[0]]
     for (ax, ay), (bx, by) in pairwise(line):
         count = int(dist((ax, ay), (bx, by)) / every) + 1
@@ -74,14 +83,14 @@ def dots(line: Line, every: float) -> list[Point]:
 
 
 def path(line: Line, *, closed: bool = False) -> str:
-    """Writes a line for the ``d`` of an SVG's path, to the metre."""
+    """Writes a line for the ``d`` of an SVG's path, rounded to metres."""
     points = [(round(x), round(y)) for x, y in line]
     steps = "".join(f"l{c - a} {d - b}" for (a, b), (c, d) in pairwise(points) if (a, b) != (c, d))
     return f"M{points[0][0]} {points[0][1]}{steps}{'z' * closed}"
 
 
 def points(path: str) -> list[Point]:
-    """Reads what :func:`path` has written."""
+    """Reads a line that :func:`path` has written."""
     numbers = [int(n) for n in re.findall(r"-?\d+", path)]
     found = [(numbers[0], numbers[1])]
     for x, y in zip(numbers[2::2], numbers[3::2], strict=True):

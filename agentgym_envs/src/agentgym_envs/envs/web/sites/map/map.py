@@ -1,4 +1,4 @@
-"""The map's pages for finding the way and for keeping places."""
+"""The map's pages for routes and saved places."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ LISTS = ("Want to go", "Favorites", "Avoid")
 COUNTY: View = over(60, 45, FARTHEST)
 SUGGESTED = 7
 WITHIN = (1, 2, 5, 20)
-"""Kilometres."""
+"""Choices of a radius in kilometres."""
 
 
 def create_app() -> Flask:
@@ -95,7 +95,10 @@ def _find(app: Flask) -> None:
 
     @app.route("/suggest")
     def suggest() -> Any:
-        """What a field offers while one types into it; ``places`` leaves streets out, which no way begins or ends at."""
+        """Returns the suggestions of a search field.
+
+        ``places`` leaves out streets, which cannot be ends of a route.
+        """
         words, places = request.args.get("q", "").strip(), request.args.get("kind") == "places"
         found = [
             (t["name"], "town", url_for("town", key=t["id"]))

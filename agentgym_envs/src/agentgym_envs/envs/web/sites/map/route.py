@@ -1,4 +1,4 @@
-"""The fastest way from one crossing to another (Dijkstra, 1959)."""
+"""The fastest route from one crossing to another (Dijkstra, 1959)."""
 
 import heapq
 import sqlite3
@@ -8,7 +8,7 @@ SPEEDS = {
     "car": {"street": 35.0, "road": 75.0, "motorway": 110.0},
     "bike": {"street": 15.0, "road": 18.0},
     "foot": {"street": 4.8, "road": 4.8},
-}  # km/h
+}  # in km/h
 
 
 class Leg(NamedTuple):
@@ -20,7 +20,7 @@ class Leg(NamedTuple):
 
 
 class Route(NamedTuple):
-    """A way to go: kilometres, minutes, and the roads in order."""
+    """A route: kilometres, minutes, and the roads in order."""
 
     km: float
     minutes: int
@@ -28,7 +28,7 @@ class Route(NamedTuple):
 
 
 def find_route(db: sqlite3.Connection, start: int, end: int, mode: str) -> Route | None:
-    """Returns the fastest way between two nodes, or None if there is none."""
+    """Returns the fastest route between two nodes, or None without one."""
     ways: dict[int, list[tuple[int, str, float, float]]] = {}
     for a, b, name, km, kind in db.execute("SELECT a, b, name, km, kind FROM roads"):
         speed = SPEEDS[mode].get(kind)
@@ -57,5 +57,9 @@ def find_route(db: sqlite3.Connection, start: int, end: int, mode: str) -> Route
 
 
 def told(minutes: int) -> str:
-    """Writes a time: 95 is "1 h 35 min"."""
+    """Formats a time span.
+
+    >>> told(95)
+    '1 h 35 min'
+    """
     return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"

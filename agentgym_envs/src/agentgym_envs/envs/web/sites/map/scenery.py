@@ -1,4 +1,7 @@
-"""What surrounds the streets: rivers, woods, a railway, parks, houses. Lines are in metres, east and north of the county's corner."""
+"""The surroundings of the streets: rivers, woods, a railway, parks, houses.
+
+Lines are in metres, east and north of the county's corner.
+"""
 
 import random
 import sqlite3
@@ -23,8 +26,8 @@ CREATE TABLE shapes (kind TEXT, town_id INT, path TEXT);
 CREATE TABLE rivers (name TEXT, x REAL, y REAL);
 CREATE INDEX shapes_in ON shapes (town_id);
 """
-COUNTY = 0  # the town of what is in none
-# Each flows through the middle of its towns, from the south to the sea.
+COUNTY = 0  # town id of objects outside of towns
+# Each river flows through the middle of its towns, from the south to the sea.
 RIVERS = {
     "River Brack": (12, 13, 10, 9),
     "River Tarn": (4, 8, 5),
@@ -46,14 +49,14 @@ SEA = (
     (210, 82),
 )
 WOODS, LAKES, FIELDS = 30, 7, 320
-CELL = 40  # metres: what is near is looked for in cells of this size
+CELL = 40  # metres: neighbours are searched in cells of this size
 
 
 class Ground:
-    """Where something stands or runs already.
+    """Finds free ground for new objects.
 
     Args:
-        taken: points of it.
+        taken: occupied points.
     """
 
     def __init__(self, taken: Line = ()):
@@ -62,11 +65,11 @@ class Ground:
             self.take(point)
 
     def take(self, point: Point) -> None:
-        """Marks a point."""
+        """Marks a point as occupied."""
         self._cells.setdefault((int(point[0] // CELL), int(point[1] // CELL)), []).append(point)
 
     def free(self, point: Point, metres: float) -> bool:
-        """Says whether nothing is within some metres, at most ``CELL``, of a point."""
+        """Returns whether no occupied point is within some metres, at most ``CELL``, of a point."""
         column, line = int(point[0] // CELL), int(point[1] // CELL)
         near = (self._cells.get((column + i, line + j), ()) for i in (-1, 0, 1) for j in (-1, 0, 1))
         return all(dist(point, other) >= metres for points in near for other in points)
@@ -88,7 +91,7 @@ def _towns(db: sqlite3.Connection) -> dict[int, Point]:
 
 
 def fill_county(db: sqlite3.Connection, rng: random.Random) -> Sequence[Line]:
-    """Draws what else lies between the towns; returns the railway's lines."""
+    """Draws the other objects between the towns; returns the railway's lines."""
     towns = _towns(db)
     sea = smooth([(1000 * x, 1000 * y) for x, y in SEA])
     add(
@@ -133,7 +136,7 @@ def _apart(rng: random.Random, towns: dict[int, Point]) -> Point:
 
 
 def blob(rng: random.Random, centre: Point, radius: float, flat: float = 0.8) -> list[Point]:
-    """Returns a round shape that is not quite a circle."""
+    """Returns an irregular round shape."""
     corners = [
         (centre[0] + r * cos(2 * pi * n / 9), centre[1] + flat * r * sin(2 * pi * n / 9))
         for n, r in enumerate(radius * rng.uniform(0.75, 1.2) for _ in range(9))
@@ -160,7 +163,7 @@ def _river(
 
 
 def _rails(db: sqlite3.Connection, towns: dict[int, Point]) -> Iterator[list[Point]]:
-    """The railway joins all stations by as little track as there need be (Prim, 1957)."""
+    """Returns the tracks of the railway: the shortest that join all stations (Prim, 1957)."""
     stations = {
         r["town_id"]: (1000 * r["spot_x"], 1000 * r["spot_y"])
         for r in db.execute("SELECT * FROM places WHERE category = 'station'")
@@ -188,8 +191,8 @@ def fill_town(
         db: the database.
         rng: draws sizes.
         town: the town.
-        streets: along which houses stand.
-        crossed: other lines on which there can be none.
+        streets: lines with houses along them.
+        crossed: other lines that houses must not touch.
     """
     centre = (1000 * town["x"], 1000 * town["y"])
     add(db, "shapes", ("built", town["id"], path(blob(rng, centre, 1150, 0.78), closed=True)))

@@ -1,4 +1,4 @@
-"""The streets of the towns as they are drawn and described, the roads between the towns, and where along them the places are."""
+"""Streets and roads as they are drawn and described, and the positions of places along them."""
 
 import random
 import sqlite3
@@ -37,15 +37,18 @@ SURFACES = ("asphalt", "asphalt", "cobblestone", "paving stones", "concrete", "f
 SPEEDS = (20, 30, 40, 50)
 LIT = ("all night", "until midnight", "not lit")
 BIKE = ("cycle lane", "separate cycle path", "shared with cars", "shared with cars")
-ASIDE = 24  # metres from the middle of a street to a place on it
+ASIDE = 24  # metres from the middle of a street to a place beside it
 Streets = dict[str, tuple[int, list[int], list[Point]]]
-"""By name: the row's id, the crossings in order, and the line, from one end to the other."""
+"""Streets by name: the row's id, the crossings in order, and the line from end to end."""
 
 
 def fill_town(
     db: sqlite3.Connection, rng: random.Random, town: int, rivers: Sequence[Line]
 ) -> list[Line]:
-    """Draws a town's streets, of which none but the main ones cross a river, and describes them; returns their lines."""
+    """Draws and describes a town's streets; returns their lines.
+
+    Only the main streets cross a river.
+    """
     points = {
         n["id"]: (1000 * n["x"], 1000 * n["y"])
         for n in db.execute("SELECT * FROM nodes WHERE in_town = ?", (town,))
@@ -75,7 +78,7 @@ def fill_town(
 
 
 def _beyond(rng: random.Random, points: dict[int, Point], nodes: list[int]) -> Point:
-    """Returns where a street ends beyond its first crossing."""
+    """Returns the end of a street beyond its first crossing."""
     (ax, ay), (bx, by) = points[nodes[0]], points[nodes[1]]
     part = rng.uniform(0.45, 0.8)
     return ax + part * (ax - bx) + rng.uniform(-60, 60), ay + part * (ay - by) + rng.uniform(
@@ -86,7 +89,10 @@ def _beyond(rng: random.Random, points: dict[int, Point], nodes: list[int]) -> P
 def _add(
     db: sqlite3.Connection, rng: random.Random, town: int, name: str, off: int | None, line: Line
 ) -> int:
-    """Adds a street. What is in the middle of a town is lit and paved, what branches off may be anything."""
+    """Adds a street; returns its id.
+
+    A street in the middle of a town is lit and paved. The properties of side streets are drawn.
+    """
     x, y = at(line, length(line) / 2)
     surface, speed = (
         rng.choice(SURFACES[:4] if off is None else SURFACES),
@@ -122,7 +128,7 @@ def _add(
 def _lanes(
     db: sqlite3.Connection, rng: random.Random, town: int, streets: Streets, rivers: Sequence[Line]
 ) -> Iterator[Line]:
-    """Dead ends, which no way leads through."""
+    """Adds dead ends, which no route uses; yields their lines."""
     middle = next(iter(streets.values()))[2][0]
     water = [
         p
@@ -163,7 +169,10 @@ def _bend(db: sqlite3.Connection, a: int, b: int, name: str, kind: str, line: Li
 
 
 def fill_roads(db: sqlite3.Connection) -> Sequence[Line]:
-    """Draws the roads between the towns; returns their lines. A motorway bends to the other side than the road beside it."""
+    """Draws the roads between the towns; returns their lines.
+
+    A motorway bends to the other side than the road beside it.
+    """
     nodes = {n["id"]: (1000 * n["x"], 1000 * n["y"]) for n in db.execute("SELECT * FROM nodes")}
     lines = []
     for n, r in enumerate(
@@ -182,7 +191,10 @@ def fill_roads(db: sqlite3.Connection) -> Sequence[Line]:
 
 
 def _place(db: sqlite3.Connection, town: int, streets: Streets) -> None:
-    """Finds a spot for each place beside its street, near its crossing: odd numbers are on the left, even ones on the right."""
+    """Places each place beside its street, near its crossing.
+
+    Odd numbers are on the left, even ones on the right.
+    """
     taken: list[Point] = []
     for p in db.execute("SELECT * FROM places WHERE town_id = ? ORDER BY id", (town,)).fetchall():
         number, _, street = p["address"].partition(" ")

@@ -1,11 +1,11 @@
-"""What people have written on the map: facts about the places, reviews that fit them, notes about the streets."""
+"""Writes the facts and the reviews of places, and notes about streets."""
 
 import random
 import sqlite3
 from collections.abc import Sequence
 from datetime import date, timedelta
 
-from agentgym_envs.envs.web.sites.grammar import Rules, compose
+from agentgym_envs.envs.web.sites.grammar import Author, Known, Rules
 from agentgym_envs.envs.web.sites.map.words import (
     COMMON,
     KINDS,
@@ -20,8 +20,10 @@ from agentgym_envs.envs.web.sites.site import TODAY, add
 
 SCHEMA = """
 CREATE TABLE details (place_id INT, label TEXT, value TEXT, PRIMARY KEY (place_id, label));
-CREATE TABLE reviews (id INTEGER PRIMARY KEY, place_id INT, author TEXT, stars INT, written TEXT, body TEXT, tip TEXT);
-CREATE TABLE notes (id INTEGER PRIMARY KEY, town_id INT, x REAL, y REAL, author TEXT, written TEXT, state TEXT, body TEXT, street_id INT, subject TEXT);
+CREATE TABLE reviews (id INTEGER PRIMARY KEY, place_id INT, author TEXT, stars INT, written TEXT,
+  body TEXT, tip TEXT);
+CREATE TABLE notes (id INTEGER PRIMARY KEY, town_id INT, x REAL, y REAL, author TEXT, written TEXT,
+  state TEXT, body TEXT, street_id INT, subject TEXT);
 CREATE TABLE remarks (id INTEGER PRIMARY KEY, note_id INT, author TEXT, written TEXT, body TEXT);
 CREATE INDEX reviews_of ON reviews (place_id);
 CREATE INDEX remarks_on ON remarks (note_id);
@@ -31,21 +33,24 @@ NOTES_IN_TOWN = 4
 
 
 def fill_texts(db: sqlite3.Connection) -> None:
-    """Adds facts, reviews and notes. No text is there twice."""
+    """Adds facts, reviews and notes. No sentence is there twice."""
     db.executescript(SCHEMA)
     rng = random.Random("map texts")
     names = full_names(rng, WRITERS)
-    places = "SELECT p.*, t.name AS town, s.name AS street FROM places p JOIN towns t ON t.id = p.town_id JOIN streets s ON s.id = street_id"
+    places = (
+        "SELECT p.*, t.name AS town, s.name AS street FROM places p"
+        " JOIN towns t ON t.id = p.town_id JOIN streets s ON s.id = street_id"
+    )
     towns = [t["name"] for t in db.execute("SELECT name FROM towns ORDER BY id")]
-    seen: set[str] = set()
+    known = Known()
     for place in db.execute(places + " ORDER BY p.id").fetchall():
         facts = {
             label: rng.choice(options) for label, options in KINDS[place["category"]].facts.items()
         }
         add(db, "details", *((place["id"], label, value) for label, value in facts.items()))
-        _reviews(db, rng, names, towns, seen, place, facts)
+        _reviews(db, rng, names, towns, known, place, facts)
     for town in db.execute("SELECT * FROM towns").fetchall():
-        _notes(db, rng, names, seen, town)
+        _notes(db, rng, names, known, town)
 
 
 def _day(rng: random.Random, before: date = TODAY, most: int = 500) -> date:
@@ -57,11 +62,11 @@ def _reviews(
     rng: random.Random,
     names: list[str],
     towns: list[str],
-    seen: set[str],
+    known: Known,
     place: sqlite3.Row,
     details: dict[str, str],
 ) -> None:
-    """Two to four reviews, about as good as the place's rating, each by somebody else and each with a tip of its own."""
+    """Adds two to four reviews near the place's rating, each with its author and its tip."""
     kind, count = KINDS[place["category"]], rng.choice((2, 2, 3, 4))
     facts = {label.split()[-1].lower(): value for label, value in details.items()} | {
         "street": place["street"],
@@ -77,13 +82,11 @@ def _reviews(
         rules = {
             **COMMON,
             "good": (good,),
-            "Good": (good,),
             "bad": kind.bad,
-            "Bad": kind.bad,
             "recommend": (way,),
             "where": elsewhere,
         }
-        told = _new(rng, rules, REVIEWS[stars], seen, tip=tip, **facts)
+        told = _new(rng, rules, REVIEWS[stars], known, tip=tip, **facts)
         add(
             db,
             "reviews",
@@ -92,17 +95,14 @@ def _reviews(
 
 
 def _new(
-    rng: random.Random, rules: Rules, texts: Sequence[str], seen: set[str], **facts: object
+    rng: random.Random, rules: Rules, texts: Sequence[str], known: Known, **facts: object
 ) -> str:
-    """Returns a text that is not there yet."""
-    while (text := compose(rng, rules, rng.choice(texts), **facts)) in seen:
-        pass
-    seen.add(text)
-    return text
+    """Returns a text whose sentences are new."""
+    return Author(rng, rules, known).write(rng.choice(texts), facts)
 
 
 def _notes(
-    db: sqlite3.Connection, rng: random.Random, names: list[str], seen: set[str], town: sqlite3.Row
+    db: sqlite3.Connection, rng: random.Random, names: list[str], known: Known, town: sqlite3.Row
 ) -> None:
     """Notes on a town's streets, each about something else, with what others have said to it."""
     streets = db.execute(
@@ -120,7 +120,7 @@ def _notes(
             round(street["x"] + rng.uniform(-0.02, 0.02), 3),
             round(street["y"] + rng.uniform(-0.02, 0.02), 3),
         )
-        body = _new(rng, rules, SAID, seen, **facts)
+        body = _new(rng, rules, SAID, known, **facts)
         row = (None, town["id"], *spot, author, day.isoformat(), state, body, street["id"], subject)
         add(db, "notes", row)
         note = db.execute("SELECT max(id) FROM notes").fetchone()[0]
@@ -129,5 +129,5 @@ def _notes(
             add(
                 db,
                 "remarks",
-                (None, note, other, day.isoformat(), _new(rng, rules, REPLIES, seen, **facts)),
+                (None, note, other, day.isoformat(), _new(rng, rules, REPLIES, known, **facts)),
             )

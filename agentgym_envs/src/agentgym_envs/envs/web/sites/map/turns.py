@@ -1,4 +1,4 @@
-"""A route, told: where to turn."""
+"""The directions of a route: where to turn."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -9,11 +9,14 @@ from agentgym_envs.envs.web.sites.map.geometry import points
 from agentgym_envs.envs.web.sites.map.route import Route
 
 POINTS = ("east", "north-east", "north", "north-west", "west", "south-west", "south", "south-east")
-STRAIGHT = 35  # degrees of a turn that is none
+STRAIGHT = 35  # degrees of a turn that still counts as straight on
 
 
 def _heading(db: sqlite3.Connection, a: int, b: int, road: str) -> tuple[float, float]:
-    """Returns the directions, in degrees from the east to the left, in which one leaves a and comes to b."""
+    """Returns the directions in which a road leaves a and arrives at b.
+
+    They are degrees from the east to the left.
+    """
     path = db.execute(
         "SELECT path FROM bends WHERE a = ? AND b = ? AND name = ?", (min(a, b), max(a, b), road)
     ).fetchone()[0]
@@ -23,7 +26,7 @@ def _heading(db: sqlite3.Connection, a: int, b: int, road: str) -> tuple[float, 
 
 
 def instructions(db: sqlite3.Connection, route: Route) -> Iterator[tuple[str, float]]:
-    """Yields what to do and for how many kilometres."""
+    """Yields the instructions of a route, each with its kilometres."""
     before = 0.0
     for n, leg in enumerate(route.legs):
         stretches = [_heading(db, a, b, leg.road) for a, b in pairwise(leg.nodes)]

@@ -1,4 +1,4 @@
-"""A part of the map: where its middle is, how near one is, what is in it; and its drawing."""
+"""A part of the map: its centre, zoom and contents, and its drawing."""
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,23 +9,23 @@ from urllib.parse import urlencode
 from agentgym_envs.envs.web.sites.map.geometry import Point, points
 
 NEAREST, FARTHEST = 18, 8
-TOWN, PLACE = 14, 16  # the zoom that shows a whole town, and a place's surroundings
+TOWN, PLACE = 14, 16  # the zoom of a whole town, and of a place's surroundings
 LAYERS = {"": "Standard", "transport": "Transport", "cycle": "Cycle"}
-PANE = (920, 668)  # pixels: what a window of 1280 × 720 has room for
+PANE = (920, 668)  # pixels that fit a window of 1280 × 720
 WIDEST = 4000
-ROOM = (60, 130)  # pixels between what a view is chosen for and its edges; buttons are at the sides
+ROOM = (60, 130)  # pixels between the contents and the edges of a view; buttons are at the sides
 FIRST = {"station": 14, "hospital": 14, "museum": 14}
-"""The zoom at which a category is shown; the others come with the houses."""
+"""The zoom from which a category is shown; other categories appear with the houses."""
 HOUSES = 15
 
 
 class View(NamedTuple):
-    """What is shown.
+    """A visible part of the map.
 
     Attributes:
-        zoom: each is twice as near as the one before.
-        lat: of the middle.
-        lon: of the middle.
+        zoom: each step doubles the scale.
+        lat: latitude of the centre.
+        lon: longitude of the centre.
         layer: a key of ``LAYERS``.
         width: in pixels.
         height: in pixels.
@@ -40,39 +40,46 @@ class View(NamedTuple):
 
     @property
     def scale(self) -> float:
-        """Pixels of a kilometre."""
+        """Pixels per kilometre."""
         return 7.0 * float(2 ** (self.zoom - 8))
 
     @property
     def middle(self) -> Point:
-        """Kilometres, east and north."""
+        """The centre in kilometres, east and north."""
         return 80 * (self.lon + 72), 111 * (self.lat - 44)
 
     def spot(self, x: float, y: float) -> Point:
-        """Returns where a point is in the picture."""
+        """Returns the place of a point in the picture, in pixels."""
         east, north = self.middle
         return round(self.width / 2 + (x - east) * self.scale, 1), round(
             self.height / 2 - (y - north) * self.scale, 1
         )
 
     def shows(self, x: float, y: float, margin: float = 0, beside: float | None = None) -> bool:
-        """Says whether a point is in view, ``margin`` pixels within the edge, or ``beside`` ones of the edges at the sides."""
+        """Returns whether a point is in view.
+
+        Args:
+            x: kilometres to the east.
+            y: kilometres to the north.
+            margin: pixels to keep from the edges.
+            beside: pixels to keep from the edges at the sides; None: as ``margin``.
+        """
         across, down = self.spot(x, y)
         side = margin if beside is None else beside
         return side <= across <= self.width - side and margin <= down <= self.height - margin
 
     def meets(self, x: float, y: float, radius: float) -> bool:
-        """Says whether something of this radius, in kilometres, may reach into view."""
+        """Returns whether something of this radius in kilometres can be in view."""
         return self.shows(x, y, -radius * self.scale)
 
     @property
     def address(self) -> str:
-        """The map's page with this view."""
+        """The address of the map's page with this view."""
         values = {"zoom": self.zoom, "lat": f"{self.lat:.5f}", "lon": f"{self.lon:.5f}"}
         return "/?" + urlencode(values | ({"layer": self.layer} if self.layer else {}))
 
     def moved(self, across: float = 0, down: float = 0, nearer: int = 0) -> "View":
-        """Returns the view some pixels away, or nearer by some steps."""
+        """Returns the view moved by some pixels and zoomed by some steps."""
         lat, lon = self.lat - down / self.scale / 111, self.lon + across / self.scale / 80
         return self._replace(
             lat=round(lat, 5),
@@ -82,7 +89,7 @@ class View(NamedTuple):
 
     @property
     def bar(self) -> tuple[int, str]:
-        """A round distance and how many pixels it has."""
+        """A round distance for the scale bar: its pixels and its text."""
         metres = next(
             m
             for m in (20_000, 10_000, 5000, 2000, 1000, 500, 200, 100, 50, 20)
@@ -94,12 +101,12 @@ class View(NamedTuple):
 
 
 def over(x: float, y: float, zoom: int) -> View:
-    """Returns the view whose middle is a point, in kilometres."""
+    """Returns the view with a point, in kilometres, as its centre."""
     return View(zoom, round(44 + y / 111, 5), round(-72 + x / 80, 5))
 
 
 def around(*spots: Point) -> View:
-    """Returns the nearest view in which all points have room."""
+    """Returns the closest view that contains all points."""
     west, east, south, north = (f(s[i] for s in spots) for i in (0, 1) for f in (min, max))
     middle = (west + east) / 2, (south + north) / 2
     views = (over(*middle, zoom) for zoom in range(PLACE, FARTHEST - 1, -1))
@@ -110,7 +117,7 @@ def around(*spots: Point) -> View:
 
 
 def asked(values: Mapping[str, str], default: View) -> View:
-    """Returns the view that an address asks for; what it leaves out, or has wrong, is as in another."""
+    """Returns the view that an address selects; missing or invalid values come from ``default``."""
 
     def number(name: str, lowest: float, highest: float, other: float) -> float:
         try:
@@ -134,11 +141,11 @@ class Mark(NamedTuple):
     """A pin.
 
     Attributes:
-        x: kilometres.
-        y: kilometres.
-        text: its name.
-        link: where it leads; "" for nowhere.
-        kind: for its colour.
+        x: kilometres to the east.
+        y: kilometres to the north.
+        text: name of the pin.
+        link: target of the pin; "" for none.
+        kind: category, which selects the colour.
     """
 
     x: float
@@ -149,7 +156,7 @@ class Mark(NamedTuple):
 
 
 class Label(NamedTuple):
-    """A text on the map, or a symbol with one: where it is in the picture, what it says, what it leads to, how it is turned."""
+    """A text on the map, or a symbol with one: place in the picture, text, link, angle."""
 
     x: float
     y: float
@@ -162,13 +169,13 @@ class Label(NamedTuple):
 
 
 class Room:
-    """Where on the picture there is a label already."""
+    """The occupied parts of the picture."""
 
     def __init__(self) -> None:
         self._taken: list[tuple[float, float, float, float]] = []
 
     def take(self, x: float, y: float, text: str, angle: float = 0.0) -> bool:
-        """Says whether a label has room, and gives it that."""
+        """Reserves the room of a label; returns whether the room was free."""
         long = 3.4 * len(text) + 4
         steep = min(1.0, abs(angle) / 90)
         across, down = long * (1 - steep) + 8 * steep, long * steep + 8 * (1 - steep)
@@ -184,11 +191,11 @@ class Room:
 def drawing(
     db: sqlite3.Connection, view: View, marks: Sequence[Mark] = (), way: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Returns what the template needs to draw a view.
+    """Returns the template's data for a view.
 
     Args:
         db: the map's database.
-        view: what is in view.
+        view: the part of the map.
         marks: pins.
         way: paths of a route.
     """
@@ -220,7 +227,7 @@ def _paths(db: sqlite3.Connection, sql: str, *values: Any) -> str:
 def _shapes(
     db: sqlite3.Connection, view: View, near: Sequence[sqlite3.Row]
 ) -> Iterator[tuple[str, str]]:
-    """Yields what is drawn, the lowest first."""
+    """Yields the shapes, lowest first."""
     of_county = "SELECT path FROM shapes WHERE town_id = 0 AND kind = ?"
     ids = ", ".join(str(t["id"]) for t in near) or "0"
     of_towns = f"SELECT path FROM shapes WHERE town_id IN ({ids}) AND kind = ?"
@@ -269,7 +276,7 @@ BUSES = (
     "SELECT path FROM lines l JOIN stops f ON f.line_id = l.id JOIN stops g ON g.line_id = l.id AND g.position = f.position + 1"
     " JOIN bends ON kind = 'street' AND a = min(f.node_id, g.node_id) AND b = max(f.node_id, g.node_id)"
 )
-"""The stretches between the stops of lines."""
+"""SQL for the stretches between the stops of lines."""
 
 
 def _towns(view: View, towns: Sequence[sqlite3.Row], room: Room) -> Iterator[Label]:
@@ -283,7 +290,7 @@ def _towns(view: View, towns: Sequence[sqlite3.Row], room: Room) -> Iterator[Lab
 def _named(
     db: sqlite3.Connection, view: View, near: Sequence[sqlite3.Row], room: Room
 ) -> Iterator[Label]:
-    """Yields the names of streets, roads and rivers: in the middle of what is in view of them."""
+    """Yields the names of streets, roads and rivers, each in the middle of its visible part."""
     if view.zoom >= 10:
         for name, path in db.execute("SELECT name, path FROM bends WHERE kind <> 'street'"):
             kind = "shield fast" if name.startswith("Motorway") else "shield"
@@ -330,7 +337,7 @@ def _along(
 def _places(
     db: sqlite3.Connection, view: View, near: Sequence[sqlite3.Row], room: Room
 ) -> Iterator[Label]:
-    """Yields the places; one whose name has no room is a symbol only."""
+    """Yields the places; a place without room for its name is a symbol only."""
     if view.zoom < TOWN:
         return
     for town in near:

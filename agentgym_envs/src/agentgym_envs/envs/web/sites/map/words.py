@@ -1,4 +1,7 @@
-"""What the places have to offer, what people write about them, and what they find wrong in the streets. All written for this map."""
+"""The facts about places, people's texts about them, and reports of problems in the streets.
+
+All texts were written for this map.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -7,14 +10,15 @@ from agentgym_envs.envs.web.sites.grammar import Rules
 
 
 class Kind(NamedTuple):
-    """What a category of places has.
+    """The properties of a category of places.
 
     Attributes:
-        facts: what a page tells, and what it may be; a review may name each by the label's last word, in small letters.
-        tips: what somebody may recommend; each place has some.
-        recommends: how, with the blank ``tip``.
-        good: what those who like a place say about its facts.
-        bad: what those who do not say.
+        facts: labels and possible values of a page's facts; a review can name a fact by the label's
+            last word, in small letters.
+        tips: possible recommendations; each place has some.
+        recommends: forms of a recommendation, with the blank ``tip``.
+        good: good opinions about a place's facts.
+        bad: bad opinions.
     """
 
     facts: Mapping[str, Sequence[str]]
@@ -25,16 +29,16 @@ class Kind(NamedTuple):
 
 
 EATEN = (
-    "Try the {tip}{when}", "Order the {tip}", "For the {tip} alone I would walk here from {where}", "My advice is the {tip}{when}", "Nobody should leave without the {tip}",
-    "I come from {where} for the {tip}",
+    "{now}try the {tip}", "{now}order the {tip}", "for the {tip} alone I would walk here from {where}<, even on a {weather} day| in {month}>", "{tip} is what I order<, even on a {weather} {weekday}| every {weekday}>", "nobody should leave {street} without the {tip}<, least of all in {month}| on a {weekday}>",
+    "from {where} I come for the {tip}<, even when it is {weather}| every {weekday}>",
 )  # fmt: skip
 SEEN = (
-    "Do not miss the {tip}", "Go straight to the {tip}{when}", "For the {tip} alone I would come from {where}", "Start with the {tip}", "Leave time for the {tip}",
-    "I showed friends from {where} the {tip}",
+    "{now}do not miss the {tip}", "{now}go straight to the {tip}", "for the {tip} alone I would come from {where}<, even on a {weather} day| in {month}>", "{now}start with the {tip}", "the {tip} <takes|needs> time, <above all in {month}|more than a {weather} {weekday}>",
+    "friends from {where} still talk about the {tip}<| that we saw in {month}>",
 )  # fmt: skip
 USED = (
-    "I can recommend the {tip}", "Nothing here beats the {tip}", "Tell people from {where} about the {tip}", "Make use of the {tip}", "What I come for is the {tip}",
-    "I come from {where} for the {tip}",
+    "{now}I can recommend the {tip}", "{now}nothing beats the {tip}", "tell people from {where} about the {tip}<, above all in {month}| before {weekday}>", "{now}make use of the {tip}", "{street} is worth the way for the {tip}<| on a {weather} day>",
+    "from {where} I come for the {tip}<, even when it is {weather}| every {weekday}>",
 )  # fmt: skip
 ACCESS = ("step-free", "step-free with a ramp", "one step at the door", "stairs only")
 KINDS: Mapping[str, Kind] = {
@@ -42,116 +46,129 @@ KINDS: Mapping[str, Kind] = {
         {"Seating": ("courtyard garden", "window benches", "upstairs gallery", "pavement tables", "two small rooms", "long shared table"), "Wi-Fi": ("free", "none", "one hour free"), "Access": ACCESS},
         ("plum cake", "cardamom bun", "flat white", "walnut tart", "ginger tea", "cheese scone", "cold brew", "lemon slice", "rye toast", "hot chocolate", "almond croissant", "carrot cake", "honey waffle", "mushroom quiche"),
         EATEN,
-        ("the {seating} is where I spend most of {weekday} morning", "I like the {seating} best", "on a {weather} day there is nothing better than its {seating}", "I found the {seating} quiet enough to read a whole chapter"),
-        ("crowded {seating}, and I waited {wait} for a cup", "my coffee was cold before I had found a place in the {seating}", "even the {seating} could not make up for {wait} in the queue"),
+        ("{f}the {seating} made my morning", "{f}I liked the {seating} best", "{f}nothing comes close to the {seating}", "{f}I read a whole chapter undisturbed, thanks to the {seating}"),
+        ("{f}I waited {wait} for a cup", "{f}my coffee was cold before I had found a place<| for two>", "{f}even the {seating} could not make up for {wait} in the queue"),
     ),
     "restaurant": Kind(
         {"Cuisine": ("Georgian", "Basque", "Sichuan", "Lebanese", "Peruvian", "Nordic", "Sicilian", "Punjabi", "Ethiopian", "Oaxacan"), "Outdoor seating": ("terrace", "garden", "none"), "Access": ACCESS},
         ("braised leek", "smoked trout", "lamb stew", "cheese bread", "black lentils", "grilled squash", "pepper dumplings", "fig salad", "clay-pot rice", "sour cherry soup", "charred cabbage", "almond cake", "seared mackerel", "chestnut noodles"),
         EATEN,
-        ("the {cuisine} kitchen knows what it is doing", "I have rarely had {cuisine} food this good outside a family kitchen", "we came for {cuisine} cooking on {weekday} and stayed until they swept the floor", "their {cuisine} table is worth crossing {town} for"),
-        ("what they call {cuisine} was mostly salt", "we waited {wait} for something {cuisine} that came lukewarm", "{cuisine} it says over the door, and I tasted little of it"),
+        ("{here}the {cuisine} kitchen knows what it is doing", "{f}I had {cuisine} food as good as in a family kitchen", "{f}we came for {cuisine} cooking and stayed until they swept the floor", "their {cuisine} table is worth crossing {town} for<, even on a {weather} {weekday}| in {month}>"),
+        ("{f}what they call {cuisine} was mostly salt", "{f}we waited {wait} for something {cuisine} that came lukewarm", "{cuisine} it says over the door on {street}, and {f}I tasted little of it"),
     ),
     "hotel": Kind(
         {"Number of rooms": tuple(map(str, range(9, 64))), "Breakfast": ("included", "extra, $9", "extra, $12", "extra, $15", "not served"), "Access": ACCESS},
         ("corner room", "attic room", "room over the garden", "late check-out", "library bar", "breakfast porridge", "rooftop sauna", "bicycle hire", "reading nook", "evening soup", "room with the blue tiles", "packed lunch"),
         USED,
-        ("with {rooms} rooms it still feels like somebody's house", "we slept well although {street} has its traffic", "the desk knew our names by {weekday}", "breakfast: {breakfast}; the linen smelled of fresh air on a {weather} day"),
-        ("{rooms} rooms and one lift that took {wait}", "ours looked on to {street} and we heard every van", "breakfast: {breakfast}, which nobody told us before {weekday}"),
+        ("with {rooms} rooms it still feels like somebody's house<, even on a {weekday}| in {month}>", "{f}we slept well although {street} has its traffic", "{f}the desk knew our names", "breakfast: {breakfast}; {f}the linen smelled of fresh air"),
+        ("{rooms} rooms and one lift, which {f}took {wait}", "{f}our room looked on to {street} and we heard every van", "breakfast: {breakfast}, which {f}came as a surprise"),
     ),
     "museum": Kind(
         {"Admission": ("free", "$4", "$6", "$8", "$11", "free on Sundays"), "Guided tours": ("on Saturdays", "daily at 11:00", "by appointment only", "in summer only"), "Access": ACCESS},
         ("salt merchant's ledger", "painted sleigh", "ship's figurehead", "clockmaker's bench", "room of maps", "glass harmonica", "whale bone", "printing press", "tapestry of the flood", "toy theatre", "diving bell", "loom by the window"),
         SEEN,
-        ("admission is {admission} and we stayed for three hours", "guided tours are {tours}, by somebody who loves the place", "hardly anyone there on {weekday}, so the guards had time for stories", "the labels are short and say something"),
-        ("admission is {admission}, and half of the rooms were roped off", "the labels were too dim to read on a {weather} afternoon", "tours are {tours}, and ours left {wait} late"),
+        ("admission: {admission}, and {f}we stayed for three hours", "guided tours: {tours}, {here}by somebody who loves the place", "{f}the guards had time for stories", "{here}the labels are short and say something"),
+        ("admission: {admission}, and {f}half of the rooms were roped off", "{f}the labels were too dim to read", "tours: {tours}, and {f}ours left {wait} late"),
     ),
     "park": Kind(
         {"Dogs": ("on a lead", "welcome", "not allowed"), "Lighting": ("until 22:00", "none", "along the main path"), "Access": ACCESS},
         ("rose walk", "duck pond", "bandstand", "herb terrace", "beech alley", "old glasshouse", "skating bowl", "bee garden", "sundial lawn", "fern grotto", "wild meadow", "lookout bench"),
         SEEN,
-        ("on a {weather} {weekday} there is no better place in {town}", "dogs: {dogs}; we have never had trouble", "the gate on {street} is the quiet one", "my children know every tree behind {street}"),
-        ("the bins by {street} were full on {weekday}", "dogs: {dogs}, says the sign, and nobody seems to read it", "after a {weather} night the paths are all mud"),
+        ("{here}there is no better place", "dogs: {dogs}, and {f}we had no trouble", "the gate on {street} is the quiet one<, even on a {weather} {weekday}| in {month}>", "{here}my children know every tree behind {street}"),
+        ("{f}the bins by {street} were full", "dogs: {dogs}, says the sign, and {f}nobody seemed to read it", "{f}the paths were all mud"),
     ),
     "pharmacy": Kind(
         {"Night service": ("Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "none"), "Delivery": ("free within the town", "$3", "$4", "$5"), "Access": ACCESS},
         ("blood pressure check", "home-made balm", "flu jab without an appointment", "travel advice", "pill organiser", "hearing test", "skin consultation", "herbal tea mix", "plaster set for hikers", "baby scales to borrow"),
         USED,
-        ("they had my order by {weekday} as promised", "delivery is {delivery}, which saved me a walk with a fever", "they take the time to explain, even with a queue out to {street}", "friendly, quick and discreet"),
-        ("I waited {wait} and they had none left", "nobody could find my order on {weekday}", "delivery is {delivery}, and mine never rang"),
+        ("{f}they had my order as promised", "delivery: {delivery}, which {f}saved me a walk with a fever", "{f}they took the time to explain, even with a queue out to {street}", "{f}everybody was friendly, quick and discreet"),
+        ("{f}I waited {wait} and they had none left", "{f}nobody could find my order", "delivery: {delivery}, and {f}mine never rang"),
     ),
     "supermarket": Kind(
         {"Parking": ("5 spaces", "12 spaces", "30 spaces", "60 spaces", "110 spaces"), "Self-checkout": ("yes", "no"), "Access": ACCESS[:2]},
         ("fish counter", "day-old bread shelf", "local apples", "cheese counter", "refill station", "soup of the day", "olive bar", "farm eggs", "flower stand", "spice wall", "goat yoghurt", "frozen pierogi"),
         USED,
-        ("on {weekday} evenings the shelves are still full", "parking: {parking}; I have never needed more", "the people at the till are patient on {street}", "clean, calm and well sorted"),
-        ("parking: {parking}, so we went round {street} for {wait}", "half of the shelves were bare on {weekday}", "one till open and a line of {wait}"),
+        ("{here}the shelves are still full in the evening", "parking: {parking}, and {f}I needed no more", "{here}the people at the till are patient", "{f}everything was clean, calm and well sorted"),
+        ("parking: {parking}, so {f}we went round {street} for {wait}", "{f}half of the shelves were bare", "{f}there was one till open and a line of {wait}"),
     ),
     "station": Kind(
         {"Platforms": ("2", "3", "4", "5", "6"), "Ticket office": ("daily", "weekdays only", "closed, machines only"), "Access": ACCESS[:3]},
         ("waiting room with the tiled stove", "pretzel stand", "book exchange shelf", "covered bicycle park", "left-luggage lockers", "bicycle hire at the side door", "kiosk with the foreign papers", "footbridge view"),
         USED,
-        ("{platforms} platforms and signs that anybody can follow", "ticket office: {office}; I had my ticket in a minute", "my train left to the minute on {weekday}", "full of people on {weekday}, and still clean"),
-        ("ticket office: {office}; I learned that with {wait} to spare", "{platforms} platforms and not one bench in the shade", "nobody said that the {weekday} train was cancelled"),
+        ("{platforms} platforms on {street} and signs that anybody can follow<, even in {month}| on a {weekday}>", "ticket office: {office}; {f}I had my ticket in a minute", "{f}my train left to the minute", "{f}it was full of people and still clean"),
+        ("ticket office: {office}; {f}I learned that with {wait} to spare", "{platforms} platforms, and {here}not one bench in the shade", "{f}nobody said that my train was cancelled"),
     ),
     "library": Kind(
         {"Quiet room": ("all day", "mornings only", "afternoons only"), "Late opening": ("Mondays", "Tuesdays", "Wednesdays", "Thursdays"), "Access": ACCESS[:2]},
         ("map cabinet", "seed library", "reading circle", "newspaper archive", "board game shelf", "children's attic", "sheet music drawer", "telescope to borrow", "crime shelf", "language café"),
         USED,
-        ("late opening: {opening}; just right after work", "quiet room: {room}; I wrote half of my thesis there", "the librarian found a book that I had only half remembered", "a warm place on a {weather} {weekday}"),
-        ("quiet room: {room}; when I came it was anything but", "my reservation took {wait} at the desk", "late opening: {opening}, unless somebody is ill, as on {weekday}"),
+        ("late opening: {opening}; {here}just right after work", "quiet room: {room}; {f}I wrote a chapter of my thesis there", "{f}the librarian found a book that I had only half remembered", "{f}it was the warmest place in {town}"),
+        ("quiet room: {room}; {f}it was anything but", "{f}my reservation took {wait} at the desk", "late opening: {opening}, unless, as {f}we learned, somebody is ill"),
     ),
     "hospital": Kind(
         {"Visiting hours": ("14:00–18:00", "15:00–19:00", "10:00–12:00 and 15:00–18:00"), "Beds": tuple(map(str, range(80, 420, 10))), "Access": ACCESS[:1]},
         ("eye clinic", "physiotherapy pool", "roof garden", "children's ward", "night nurse on the second floor", "hand surgery", "canteen's lentil soup", "chapel's quiet hour"),
         USED,
-        ("I was seen within {wait} on a {weekday} night", "visiting hours are {hours}, and nobody is chased out", "calm people from the door to the ward", "{beds} beds, and they still knew who I was"),
-        ("I sat for {wait} in a corridor with a broken clock", "visiting hours are {hours}; they might tell the porter", "{beds} beds and a car park for twenty"),
+        ("{f}I was seen within {wait}", "visiting hours: {hours}, and {f}nobody was chased out", "{f}I met calm people from the door to the ward", "{beds} beds, and {f}they still knew who I was"),
+        ("{f}I sat for {wait} in a corridor with a broken clock", "visiting hours: {hours}, and {f}the porter did not know", "{beds} beds, and {here}no place to park"),
     ),
     "school": Kind(
         {"Pupils": tuple(map(str, range(140, 780, 20))), "Lunch": ("cooked on site", "delivered", "packed lunches only"), "Access": ACCESS[:3]},
         ("rowing club", "school orchestra", "chess lessons", "vegetable garden", "summer play", "pottery room", "robotics group", "choir", "walking bus", "weather station"),
         USED,
-        ("{pupils} pupils, and the head knows most of the names", "lunch is {lunch}, and our daughter asks for the recipes", "the walk along {street} is safe", "homework that makes sense"),
-        ("{pupils} pupils and a single crossing on {street}", "lunch is {lunch} and comes back uneaten", "letters reach us {wait} after the meeting"),
+        ("{pupils} pupils, and {here}the head greets most by name", "lunch: {lunch}, and {f}our daughter asked for the recipes", "the walk along {street} is safe<, even in {month}| on a {weather} day>", "{here}the homework makes sense"),
+        ("{pupils} pupils, and {here}a single crossing on {street}", "lunch: {lunch}, and {f}it came back uneaten", "{f}the letter reached us {wait} after the meeting"),
     ),
     "fuel": Kind(
         {"Charging points": ("1", "2", "4", "6", "8"), "Car wash": ("$7", "$9", "$12", "none"), "Access": ACCESS[:2]},
         ("air pump that works", "coffee machine", "hot-dog roll", "tyre check", "map stand", "window scraper", "night counter", "cinnamon roll by the till", "free water tap", "trailer hire"),
         USED,
-        ("charging points: {points}; one was free at noon on {weekday}", "cheaper than on the motorway, and a clean lavatory", "easy to get in and out although {street} is narrow", "they helped with a flat tyre on a {weather} evening"),
-        ("charging points: {points}; out of order on {weekday}", "{wait} at the till behind a coach party", "the exit to {street} is a trap at rush hour"),
+        ("charging points: {points}; {f}one was free at noon", "{f}it was cheaper than on the motorway, with a clean lavatory", "{here}it is easy to get in and out although {street} is narrow", "{f}they helped with a flat tyre"),
+        ("charging points: {points}; {f}all were out of order", "{f}I stood {wait} at the till behind a coach party", "{here}the exit to {street} is a trap"),
     ),
 }  # fmt: skip
 REVIEWS: Mapping[int, Sequence[str]] = {
-    1: ("{Bad}. {never}.", "{opening_bad}: {bad}. {never}."),
-    2: ("{opening_bad}: {bad}. {perhaps}.", "{Bad}. {perhaps}."),
+    1: ("{Bad}. {Never}.", "{Opening_bad}. {Bad}. {Never}.", "{Never}. {Bad}."),
+    2: ("{Opening_bad}. {Bad}. {Perhaps}.", "{Bad}. {Perhaps}.", "{Perhaps}. {Bad}."),
     3: (
-        "{mixed} {good}; then again, {gripe}.",
-        "{mixed} {good}, but {gripe}.",
-        "{Good}. {mixed} What I did not like: {gripe}.",
+        "{Mixed}. {Good}; then again, {gripe}.",
+        "{Good}, but {gripe}. {Mixed}.",
+        "{Good}. {Mixed}, since {gripe}.",
+        "{Gripe}. Still, {good}.",
     ),
     4: (
-        "{Good}. {recommend}.",
-        "{recommend}. {Good}. One star off: {gripe}.",
-        "{recommend}, and {good}.",
+        "{Good}. {Recommend}.",
+        "{Recommend}. {Good}. {Gripe}: one star off.",
+        "{Recommend}. {Good}.",
     ),
     5: (
-        "{opening_good}: {good}. {recommend}.",
-        "{Good}. {recommend}! {again}.",
-        "{recommend}! {Good}. {again}.",
+        "{Opening_good}. {Good}. {Recommend}.",
+        "{Good}. {Recommend}! {Again}.",
+        "{Recommend}! {Good}. {Again}.",
     ),
 }
-"""By stars."""
+"""Forms of a review, by stars."""
 COMMON: Rules = {
-    "opening_bad": ("a disappointment", "not my {weekday}", "I had hoped for more", "once and not again", "sorry to say it", "below what {street} is used to"),
-    "opening_good": ("a find", "the pride of {street}", "just right", "my favourite in {town}", "a good {weekday} begins here", "better every time"),
-    "never": ("I shall go elsewhere", "no need to come from {where} for this", "I left without a word", "two stars would be a lie", "I would not send my neighbour there"),
-    "perhaps": ("perhaps I came on a bad day", "I may give it another try in {month}", "the idea is right", "it used to be better before {month}", "somebody should tell the owner"),
-    "mixed": ("mixed feelings.", "neither here nor there.", "middling, like most of {street}.", "it depends on the day.", "half and half."),
-    "gripe": ("we waited {wait} at the entrance", "it could be open longer on {weekday}", "it is hard to find from {street}", "the signs are small", "nobody said hello", "it was full on a {weather} day"),
-    "again": ("back in {month} for sure", "we shall come again soon", "nothing to add", "keep it up", "told all of {street} about it"),
-    "when": ("", "", " on a {weather} day", " in {month}", " before noon", " towards evening"),
+    "f": (
+        "", "on a {weather} {weekday} ", "in {month} ", "on my first {weekday} ", "on a {weather} day in {month} ", "one {weekday} in {month} ", "when I came in {month}, ", "here on {street} ", "though it was {weather}, ", "one {weather} evening ", "on {weekday} of all days ",
+    ),
+    "now": ("", "on a {weather} {weekday} ", "in {month} ", "here in {town} ", "on {street} ", "on {weekday}s ", "on a {weather} day in {month} ", "when it is {weather}, ", "if you come on a {weekday}, "),
+    "here": ("", "here in {town} ", "on {street} ", "in {town}, on {street}, ", "whatever people in {where} say, ", "{weather} or not, ", "on {weekday}s ", "in {month} as in any month, "),
+    "opening_bad": ("a disappointment", "not my {weekday}", "I had hoped for more", "once and not again", "sorry to say it", "{town} deserves better", "{wait} wasted"),
+    "opening_good": ("a find", "the pride of {street}", "just right", "my favourite in {town}", "better every time", "{town} at its best", "worth the way"),
+    "never": (
+        "I shall go elsewhere", "nobody needs to come from {where} to {street} for this", "in {month} I left {street} without a word", "two stars would be a lie", "my neighbour on {street} <shall not go|has been warned><| in {month}>", "in {town} one <finds|gets> better<, even in {month}|>", "{street} without me, from {weekday} on", "on {weekday} I try another place in {town}",
+    ),
+    "perhaps": (
+        "perhaps it was a bad {weekday} <for {town}|in {month}>", "in {month} I may give it another try on a {weekday}", "the idea is right", "before {month} it was better <on {street}|in {town}>", "somebody on {street} should tell the owner in {month}", "{town} can do better", "if {street} were quieter in {month}, who knows",
+    ),
+    "mixed": ("mixed feelings", "neither here nor there", "middling", "a {weekday} place", "half and half", "could be better", "{town} has better"),
+    "gripe": (
+        "<on {weekday}|in {month}|at first> we waited {wait} at the entrance", "on {weekday} it could be open longer<| in {month}>", "from {street} it is hard to find<| in {month}| on a {weather} day>", "the signs on {street} are small<| on a {weather} day>", "<on {weekday}|in {month}|on {street}> nobody said hello<| when it was {weather}>", "on a {weather} <day|{weekday}> it was full<| in {month}>",
+    ),
+    "again": (
+        "back in {month}", "on {weekday} we shall come again with friends from {where}", "nothing to add", "keep it up", "all of {street} has heard about it<| since {month}>", "{town} can be proud", "would I come from {where} for it<, even in {month}| on a {weekday}>? <Yes|Any day|Of course>",
+    ),
     "weekday": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
     "month": ("January", "February", "March", "April", "May", "September", "October", "November"),
     "weather": ("rainy", "windy", "sunny", "frosty", "foggy", "mild", "grey", "bright"),
@@ -173,20 +190,23 @@ NOTES: Mapping[str, Sequence[str]] = {
 }  # fmt: skip
 SAID = (
     "{greeting}, I walked along {street} on {weekday} and the {subject} {state}.",
-    "The {subject} on {street} {state}. Somebody from {town} should look at it.",
+    "The {subject} on {street} {state}. Somebody from {town} should look at it before {soon}<| or {weekday}>.",
     "{weekday}, {weather}: the {subject} on {street} {state}.",
-    "I pass {street} in {town} every {weekday}: the {subject} {state}.",
+    "Every {weekday} I pass {street} in {town}: the {subject} {state}.",
+    "On {street} in {town} the {subject} {state}.",
+    "Who looks after {street} in {town}? The {subject} {state}.",
 )
-"""A note's text."""
+"""The text of a note."""
 REPLIES = (
-    "I can go and look on {weekday}.",
+    "On {weekday} I can go and look at {street}.",
     "Still so on {weekday}, I passed the {subject} on my way through {street}.",
     "Is that the {subject} nearer to the middle of {street}, or the one at its end?",
     "The town of {town} answers that the {subject} is on its list for {soon}.",
-    "Seen it too. I took a picture of the {subject} on a {weather} {weekday}.",
-    "On my round of {town} I found the {subject} on {street} as you say.",
+    "Seen it too. Of the {subject} I took a picture on a {weather} {weekday}.",
+    "On my {weekday} round of {town} I found the {subject} on {street} as you say.",
+    "When I passed {street} on {weekday}, the {subject} was as you say.",
 )
-"""What others add to it."""
+"""Other people's replies to a note."""
 NOTE: Rules = {
     **{key: COMMON[key] for key in ("weekday", "weather")},
     "month": ("October", "November", "December", "January"),

@@ -1,4 +1,4 @@
-"""The pages behind the shop: what its staff sees."""
+"""The admin pages of the shop, for its staff."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date

@@ -1,4 +1,7 @@
-"""What the shop sells: for each category its department, kinds of product, variants, and the range of prices in dollars."""
+"""The shop's catalogue.
+
+Each category has a department, kinds of product, variants, and a range of prices in dollars.
+"""
 
 DEPARTMENTS = {
     "Kitchen": ("Cookware", "Coffee & Tea", "Tableware"),
@@ -40,7 +43,7 @@ MORE = {
     "Keyboards": ("Wireless", "Backlit", "Walnut", "Compact", "Tenkeyless", "Ergonomic", "Slim", "Gaming", "Silent", "Travel"),
     "Chargers": ("15 W", "30 W", "45 W", "140 W", "Magnetic", "Solar", "Slim", "Travel", "Desktop", "Dual"),
 }  # fmt: skip
-"""Variants of each category that its kinds have as well."""
+"""Further variants of each category, combined with its kinds."""
 COLOURS = ("Sage", "Charcoal", "Ivory", "Navy", "Rust", "Sand")
 SHIPPING = (
     ("standard", "Standard, 5–7 days", 495),
@@ -48,7 +51,7 @@ SHIPPING = (
     ("pickup", "Store pickup", 0),
 )
 STATUSES = ("Processing", "Shipped", "Delivered", "Cancelled", "Returned")
-# What a review is about.
+# Topics of reviews.
 PRAISE = ("Better than I hoped", "Daily companion", "Great value", "Lovely finish", "Perfect gift")
 MIXED = ("Good, with one flaw", "Fine for the price", "Smaller than expected", "Slow delivery")
 BLAME = ("Broke within a month", "Not as pictured", "Poor packaging", "Would not recommend")

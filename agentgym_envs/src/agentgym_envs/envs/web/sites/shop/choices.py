@@ -1,4 +1,4 @@
-"""What a customer has chosen of a product's options. It is kept as text: ``Size: Large, Color: Navy``."""
+"""A customer's choice of a product's options, stored as text: ``Size: Large, Color: Navy``."""
 
 import sqlite3
 
@@ -8,7 +8,7 @@ EXTRA = """
 (SELECT coalesce(sum(extra), 0) FROM options o WHERE o.product_id = l.product_id
  AND instr(', ' || l.options || ',', ', ' || o.name || ': ' || o.value || ','))
 """
-"""SQL: what the options of a line ``l`` add to its product's price."""
+"""SQL: the sum that the options of a line ``l`` add to its product's price."""
 
 
 def choices(product: int) -> dict[str, list[sqlite3.Row]]:
@@ -23,7 +23,7 @@ def chosen(product: int) -> tuple[str, list[str]]:
     """Reads a form.
 
     Returns:
-        What has been chosen, as text; and the options of which nothing the product has was chosen.
+        The choice as text, and the options without a valid choice.
     """
     texts, missing = list[str](), list[str]()
     for name, values in choices(product).items():

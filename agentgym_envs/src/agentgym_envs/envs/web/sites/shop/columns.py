@@ -1,4 +1,4 @@
-"""Columns of the admin's grids: which there are, and which ones somebody has chosen."""
+"""Columns of the admin's grids, and people's choice of them."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -12,9 +12,9 @@ class Column(NamedTuple):
     """A column of a grid.
 
     Attributes:
-        text: of its head.
-        sql: what the grid is sorted by.
-        usual: whether it is shown until somebody chooses.
+        text: text of its head.
+        sql: SQL expression to sort by.
+        usual: whether it is shown by default.
         figure: whether it holds figures.
     """
 
@@ -46,7 +46,7 @@ COLUMNS: Mapping[str, Mapping[str, Column]] = {
 
 
 def shown(grid: str) -> list[str]:
-    """Returns the columns of a grid that who is logged in sees, in order."""
+    """Returns the columns of a grid that the signed-in person sees, in order."""
     chosen = value("SELECT columns FROM grids WHERE staff_id = ? AND grid = ?", user(), grid)
     return (
         chosen.split(",")
@@ -56,12 +56,12 @@ def shown(grid: str) -> list[str]:
 
 
 def sorts(grid: str) -> dict[str, str]:
-    """Returns what each column of a grid is sorted by."""
+    """Returns the SQL expressions to sort a grid by, by column."""
     return {key: column.sql for key, column in COLUMNS[grid].items()}
 
 
 def heads(grid: str) -> list[tuple[str, str, str]]:
-    """Returns the heads of the columns that are shown: key, text, class."""
+    """Returns the heads of the visible columns: key, text, class."""
     return [
         (key, COLUMNS[grid][key].text, "number" if COLUMNS[grid][key].figure else "")
         for key in shown(grid)
@@ -69,7 +69,7 @@ def heads(grid: str) -> list[tuple[str, str, str]]:
 
 
 def add_columns(app: Flask) -> None:
-    """Adds the page on which somebody chooses the columns of a grid."""
+    """Adds the page for choosing the columns of a grid."""
 
     @app.route("/grids/<grid>", methods=["GET", "POST"])
     def grid_columns(grid: str) -> Any:

@@ -1,4 +1,4 @@
-"""Pages of the shop that its staff writes: created, edited and published in the admin, shown in the shop."""
+"""The shop's content pages: staff creates, edits and publishes them in the admin."""
 
 import re
 from typing import Any
@@ -36,7 +36,7 @@ def rows_of_pages() -> list[tuple[Any, ...]]:
 
 
 def add_shown(app: Flask) -> None:
-    """Adds the shop's pages: what is published."""
+    """Adds the published pages to the shop."""
 
     @app.route("/pages")
     def information() -> str:
@@ -54,7 +54,7 @@ def add_shown(app: Flask) -> None:
 
 
 def _problem(slug: str, key: int) -> str:
-    """Returns why a form cannot be saved, "" if it can."""
+    """Returns why a form cannot be saved, or "" if it can."""
     if (
         not field("title")
         or not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", slug)
@@ -100,6 +100,13 @@ def add_manager(app: Flask) -> None:
         slug = field("slug", 60)
         if wrong := _problem(slug, key):
             return back(wrong, "edit_page", key=key)
-        sql = "UPDATE pages SET slug = ?, title = ?, body = ?, status = ?, author_id = ?, edited = ? WHERE id = ?"
-        run(sql, slug, field("title", 100), field("body"), field("status"), user(), str(TODAY), key)
+        written = {
+            "slug": slug,
+            "title": field("title", 100),
+            "body": field("body"),
+            "status": field("status"),
+        }
+        if any(found[name] != text for name, text in written.items()):
+            sql = "UPDATE pages SET slug = ?, title = ?, body = ?, status = ?, author_id = ?, edited = ? WHERE id = ?"
+            run(sql, *written.values(), user(), str(TODAY), key)
         return back("The page has been saved.", "edit_page", key=key)

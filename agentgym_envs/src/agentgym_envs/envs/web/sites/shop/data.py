@@ -1,4 +1,7 @@
-"""Fills the shop's database: products, customers, two years of orders, reviews. The same every time."""
+"""Fills the shop's database: products, customers, two years of orders, reviews.
+
+The data is always the same.
+"""
 
 import random
 import sqlite3
@@ -56,7 +59,7 @@ STREETS = [
     "Station Road",
     "Lakeview Drive",
 ]
-ME, CUSTOMERS = 1, 660  # the customer of an episode, and how many there are
+ME, CUSTOMERS = 1, 660  # id of the episode's customer, and number of customers
 STAFF = ((1, "Robin Hale", "admin", "harbor2026"), (2, "Dana Whitfield", "dana", password("dana")))
 CODES = ("WELCOME10", "SPRING15", "LOYAL20", "FREESHIP", "SUMMER25", "CLEAR30")
 
@@ -118,7 +121,8 @@ def _products(db: sqlite3.Connection, rng: random.Random) -> None:
         while (
             place,
             price := 100 * rng.randint(low, high) - rng.choice((1, 5, 50)),
-        ) in prices:  # one for each price of a category
+            # one for each price of a category
+        ) in prices:
             pass
         prices.add((place, price))
         stock = rng.choice((0, 0, 3, 5, 8, *range(11, 60), *range(60, 180, 4)))
@@ -146,7 +150,10 @@ def _products(db: sqlite3.Connection, rng: random.Random) -> None:
 
 
 def _attributes(db: sqlite3.Connection) -> None:
-    """Gives each product a material, which its name may say, a measure and a country or state."""
+    """Gives each product a material, a measure and a country or state.
+
+    The product's name can state the material.
+    """
     rng, made = random.Random("shop attributes"), list[tuple[int, str, str]]()
     for key, variant, kind in db.execute(
         "SELECT id, replace(name, brand, ''), kind FROM products"
@@ -164,7 +171,7 @@ def _attributes(db: sqlite3.Connection) -> None:
 
 
 def _options(db: sqlite3.Connection) -> None:
-    """Gives products their options, and what has been ordered the ones that cost nothing more."""
+    """Gives products their options, and ordered products the options without an extra price."""
     rng, ordered, made = (
         random.Random("shop options"),
         dict[int, list[list[str]]](),

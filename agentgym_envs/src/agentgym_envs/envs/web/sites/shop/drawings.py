@@ -1,4 +1,4 @@
-"""Pictures of the kinds of product, 200 by 120: a path that is filled, and one of lines."""
+"""Pictures of the kinds of product, 200 by 120: a filled path and a path of lines."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Options of the shop's products: for each kind that has any, their names, values and what a value costs more, in dollars."""
+"""Options of the shop's products, by kind: their names, values and extra prices in dollars."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -7,12 +7,13 @@ COLOUR = "Color"
 
 
 class Option(NamedTuple):
-    """What a customer chooses.
+    """A choice that a customer makes.
 
     Attributes:
-        name: of the choice.
-        values: and what each costs more than the product's price, in dollars; none: some colours, drawn for each product.
-        preset: the first value is chosen until another is.
+        name: name of the choice.
+        values: values with their extra prices in dollars; empty: some colours, drawn for each
+            product.
+        preset: whether the first value is chosen by default.
     """
 
     name: str
@@ -21,7 +22,7 @@ class Option(NamedTuple):
 
 
 def _choose(name: str, *values: tuple[str, int]) -> Option:
-    """An option that must be chosen before the product goes into the cart."""
+    """Returns an option that must be chosen before the product goes into the cart."""
     return Option(name, values, preset=False)
 
 
@@ -36,7 +37,7 @@ _BULBS = _pick(
     "Bulb", ("Without bulb", 0), ("Warm white", 6), ("Daylight", 6), ("Dimmable warm white", 11)
 )
 
-# Kinds whose options have to be chosen are none that a task puts into the cart without a word about them.
+# A task names the options of a product for the cart if its kind has mandatory ones.
 OPTIONS: Mapping[str, Sequence[Option]] = {
     "Saucepan": (_pick("Lid", ("Glass lid", 0), ("Steel lid", 7), ("Lid with strainer", 12)),),
     "Skillet": (_pick("Handle cover", ("None", 0), ("Leather", 14), ("Silicone", 6)),),

@@ -1,4 +1,4 @@
-"""Draws the shop's orders, and the reviews that customers write of products that have arrived."""
+"""Draws the shop's orders, and the reviews of delivered products."""
 
 import random
 import sqlite3
@@ -10,7 +10,7 @@ from typing import Any
 from agentgym_envs.envs.web.sites.shop.catalogue import BLAME, MIXED, PRAISE, SHIPPING
 from agentgym_envs.envs.web.sites.site import TODAY, add
 
-ORDERS, MINE = 3600, 90  # how many there are; each of so many is of the episode's customer
+ORDERS, MINE = 3600, 90  # number of orders; one in this many belongs to the episode's customer
 DAYS = {"standard": (5, 7), "express": (2, 2), "pickup": (1, 3)}
 LATE = 9  # days of a delivery that a review calls slow
 LONG = (
@@ -28,7 +28,7 @@ PURCHASES = (
 
 
 def add_orders(db: sqlite3.Connection, rng: random.Random, me: int) -> None:
-    """Adds orders, the oldest first; nobody joins after their first order."""
+    """Adds orders, oldest first; customers have joined before their first order."""
     prices = dict(db.execute("SELECT id, price FROM products").fetchall())
     popular = list(accumulate(rng.choice((1, 2, 2, 3, 6)) for _ in prices))
     customers = [tuple(r) for r in db.execute("SELECT id, street, city, state, zip FROM customers")]
@@ -78,7 +78,7 @@ def add_orders(db: sqlite3.Connection, rng: random.Random, me: int) -> None:
 
 
 def _fate(rng: random.Random, way: str, placed: date, ago: int) -> tuple[str, str]:
-    """Returns the status of an order and the day when it arrived, '' if it has not."""
+    """Returns the status of an order and the day of its arrival, or '' before it."""
     low, high = DAYS[way]
     days = rng.randint(low, high) + (
         rng.randint(3, 17) if way == "standard" and rng.random() < 0.25 else 0
@@ -92,7 +92,7 @@ def _fate(rng: random.Random, way: str, placed: date, ago: int) -> tuple[str, st
 
 
 def add_reviews(db: sqlite3.Connection, me: int) -> None:
-    """Adds reviews without texts: each by somebody to whom the product was delivered."""
+    """Adds reviews without texts; each author has received the product."""
     rng = random.Random("shop reviews")
     products = {
         r[0]: rng.choice((0.2, 0.5, 0.75, 0.9)) for r in db.execute("SELECT id FROM products")
@@ -139,7 +139,7 @@ def _opinion(rng: random.Random, taste: float) -> tuple[int, Sequence[str]]:
 
 
 def _theme(rng: random.Random, themes: Sequence[str], late: bool, longest: int) -> tuple[str, int]:
-    """Returns one of the themes, and after how many days of use the review is written."""
+    """Returns one of the themes, and the days of use before the review."""
     fits = [
         t for t in themes if (t not in LONG or longest >= 40) and (t != "Slow delivery" or late)
     ]
@@ -151,7 +151,7 @@ def _theme(rng: random.Random, themes: Sequence[str], late: bool, longest: int) 
 
 
 def refresh_ratings(db: sqlite3.Connection) -> None:
-    """Counts the approved reviews of every product and their mean again."""
+    """Updates the count and mean of the approved reviews of every product."""
     approved = "FROM reviews r WHERE r.product_id = products.id AND status = 'approved'"
     db.execute(
         f"UPDATE products SET (reviews, rating) = (SELECT count(*), coalesce(round(avg(rating), 1), 0) {approved})"

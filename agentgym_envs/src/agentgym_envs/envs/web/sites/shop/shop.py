@@ -88,7 +88,7 @@ def create_app() -> Flask:
 
 
 def _lines() -> list[sqlite3.Row]:
-    """Returns what is in the cart; the price is the one with the chosen options."""
+    """Returns the lines of the cart; the price includes the chosen options."""
     return rows(
         "SELECT id, name, quantity, options, price, quantity * price AS sum FROM (SELECT p.id, name, quantity, l.options,"
         f" price + {EXTRA} AS price FROM cart l JOIN products p ON p.id = product_id WHERE customer_id = ?) ORDER BY name, options",
@@ -99,7 +99,7 @@ def _lines() -> list[sqlite3.Row]:
 def _everywhere(app: Flask) -> None:
     @app.context_processor
     def header() -> dict[str, Any]:
-        """The menus and the cart of every page."""
+        """Returns the menus and the cart for every page."""
         keys = {r["name"]: r["id"] for r in rows("SELECT id, name FROM categories")}
         menus = {
             department: [(name, keys[name], KINDS[name][0]) for name in categories]
@@ -109,7 +109,7 @@ def _everywhere(app: Flask) -> None:
 
     @app.route("/suggest")
     def suggest() -> Any:
-        """What the search field offers while somebody types."""
+        """Returns the suggestions of the search field."""
         words = request.args.get("q", "").split()[:8]
         if not words:
             return jsonify([])

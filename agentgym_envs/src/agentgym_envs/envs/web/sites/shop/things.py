@@ -1,4 +1,7 @@
-"""What the shop knows of its kinds of product: parts, uses, materials, a measure; and where each category is used."""
+"""Facts about the kinds of product, and the places where each category is used.
+
+A kind has parts, uses, materials and a measure.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -16,16 +19,16 @@ PLURAL = (
 
 
 class Thing(NamedTuple):
-    """What there is to say about a kind of product.
+    """The facts about a kind of product.
 
     Attributes:
-        parts: of it.
-        deeds: what people do with it.
-        materials: one of which it consists of.
-        measure: the name of a measure.
-        low: the least of it.
-        high: the most of it.
-        unit: of the measure.
+        parts: parts of the product.
+        deeds: uses of the product.
+        materials: materials, of which a product has one.
+        measure: name of a measure.
+        low: lowest value of the measure.
+        high: highest value of the measure.
+        unit: unit of the measure.
     """
 
     parts: Sequence[str]
@@ -166,7 +169,13 @@ AT = (
     "a slow weekend breakfast",
     "two jobs at one desk",
 )
-"""Places that are not after "in" but after these words."""
+DURING = (
+    "a week in the mountains",
+    "three nights in the desert",
+    "the festival season",
+    "hot summers in the south",
+)
+"""Places and times that follow these words instead of "in"."""
 VARIANTS: Mapping[str, str] = {
     "Cast Iron": "cast iron", "Copper": "copper", "Glass": "glass", "Steel": "stainless steel", "Stoneware": "stoneware", "Brass": "brass", "Linen": "linen",
     "Walnut": "walnut", "Organic Cotton": "organic cotton", "Flannel": "cotton flannel", "Oak": "solid oak", "Rattan": "rattan", "Carbon": "carbon fiber",

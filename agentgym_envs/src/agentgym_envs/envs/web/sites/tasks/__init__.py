@@ -1,1 +1,4 @@
-"""The tasks of the sites: templates, each with its oracle, and the files in WebArena's form that are made of them."""
+"""The tasks of the sites: templates with oracles, and task files in WebArena's form.
+
+The files are made from the templates.
+"""

@@ -1,4 +1,4 @@
-"""Makes the task files anew from the templates: ``python -m agentgym_envs.envs.web.sites.tasks``."""
+"""Writes the task files from the templates: ``python -m agentgym_envs.envs.web.sites.tasks``."""
 
 import json
 import os
@@ -31,9 +31,9 @@ MODULES = (
 for _module in MODULES:
     import_module(f"agentgym_envs.envs.web.sites.tasks.{_module}")
 
-INSTANCES = 11  # of a template: eight for training, one for development, two for tests
-ALIKE = 4  # instances of a template that may have the same answer
-TRIES = 5_000  # of a maker that never ends
+INSTANCES = 11  # per template: eight for training, one for development, two for tests
+ALIKE = 4  # limit of a template's instances with the same answer
+TRIES = 5_000  # limit of candidates from a maker that never ends
 
 
 def worded(text: str) -> str:
@@ -43,14 +43,15 @@ def worded(text: str) -> str:
 
 
 def revealed(made: Made, intent: str, world: World) -> bool:
-    """Says whether a task's own text would do as its answer."""
+    """Returns whether a task's text would itself be accepted as the answer."""
     return accepts(made.eval["reference_answers"]["answer"], intent, intent, world.answer)
 
 
 def instances(t: Template, world: World) -> Iterator[tuple[str, Made]]:
     """Yields a template's instances with their texts.
 
-    No text stands twice, no answer more often than ``ALIKE`` times, and no answer in its task's text.
+    All texts differ. At most ``ALIKE`` instances have the same answer. No task's text contains its
+    answer.
     """
     seen, answers = set[str](), Counter[str]()
     for made in islice(t.maker(world, random.Random(t.name)), TRIES):
@@ -66,10 +67,10 @@ def instances(t: Template, world: World) -> Iterator[tuple[str, Made]]:
 
 
 def changes(host: Host, t: Template, made: Made) -> dict[str, Changes]:
-    """Returns what an instance's plan changes on the sites: all that the task may change.
+    """Returns the changes that an instance's plan makes: the only ones that the task allows.
 
     Raises:
-        TaskError: the plan changes nothing, or a page lacks what a step needs.
+        TaskError: the plan changes nothing, or a page lacks an element that a step needs.
     """
     host.restore()
     try:
@@ -82,7 +83,10 @@ def changes(host: Host, t: Template, made: Made) -> dict[str, Changes]:
 
 
 def make_tasks() -> list[dict[str, Any]]:
-    """Returns all tasks in WebArena's form, with our own keys ``name``, ``split``, ``kind``, ``steps``, ``changes`` and ``oracle`` added."""
+    """Returns all tasks in WebArena's form.
+
+    Our own keys ``name``, ``split``, ``kind``, ``steps``, ``changes`` and ``oracle`` are added.
+    """
     world, tasks, host = World(), list[dict[str, Any]](), Host()
     for number, t in enumerate(TEMPLATES):
         for instance, (intent, made) in enumerate(instances(t, world)):
@@ -116,10 +120,10 @@ def make_tasks() -> list[dict[str, Any]]:
 
 
 def write(folder: Path, tasks: list[dict[str, Any]]) -> int:
-    """Writes a file for each site, an array with a task in each line; returns how many tasks there are.
+    """Writes a file for each site, an array with one task per line; returns the number of tasks.
 
     Raises:
-        TaskError: the folder's files hold more tasks; they stay as they are.
+        TaskError: the existing files hold more tasks; they are not changed.
     """
     there = sum(len(json.loads(file.read_text(encoding="utf-8"))) for file in folder.glob("*.json"))
     if len(tasks) < there:

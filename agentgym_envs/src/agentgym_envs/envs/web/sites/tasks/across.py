@@ -1,4 +1,4 @@
-"""What needs pages of two sites: something is found on one of them and used on the other."""
+"""Tasks that need pages of two sites: a fact from one of them is used on the other."""
 
 import random
 from collections.abc import Iterator
@@ -27,7 +27,10 @@ FORUM, CODE, SHOP, ADMIN, MAP = (
 
 
 def _best(world: World, rng: random.Random) -> Iterator[tuple[Any, list[Step]]]:
-    """Yields the best rated place of a category in a town, with a plan that opens it from the map's first page."""
+    """Yields the best rated place of a category in a town.
+
+    The plan opens it from the map's first page.
+    """
     for found in place_groups(world, rng):
         if p := only(found, "rating", max):
             yield p, [*listed_places(p["town"], p["category"]), click(p["name"])]

@@ -1,4 +1,4 @@
-"""What there is to do for the shop's staff."""
+"""Tasks for the shop's staff."""
 
 import random
 from collections.abc import Iterator
@@ -25,17 +25,17 @@ def open_menu(title: str, text: str) -> list[Step]:
 
 
 def open_customer(name: str) -> list[Step]:
-    """Opens a customer by the name."""
+    """Opens a customer by name."""
     return [search(name), click(name)]
 
 
 def open_product(product: Any) -> list[Step]:
-    """Opens a product by its SKU."""
+    """Opens a product by SKU."""
     return [search(product["sku"]), click(product["name"])]
 
 
 def open_order(key: int) -> list[Step]:
-    """Opens an order by its number."""
+    """Opens an order by number."""
     return [search(f"#{key}"), click(f"Order #{key}")]
 
 

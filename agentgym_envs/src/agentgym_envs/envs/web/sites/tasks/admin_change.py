@@ -1,4 +1,4 @@
-"""What there is to change for the shop's staff, and tasks that need grids."""
+"""Changes for the shop's staff, and tasks that need grids."""
 
 import random
 from collections.abc import Iterator

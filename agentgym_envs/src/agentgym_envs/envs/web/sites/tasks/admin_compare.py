@@ -1,4 +1,4 @@
-"""What there is to do for the shop's staff without a name to search for: by comparing, by groups, by dates."""
+"""Tasks for the shop's staff without a name to search for: comparisons, groups, dates."""
 
 import random
 from collections.abc import Iterator
@@ -49,14 +49,17 @@ def filtered_orders(begin: str, end: str, status: str = "") -> list[Step]:
 
 
 def descending(column: str) -> list[Step]:
-    """Sorts a grid, the greatest value first."""
+    """Sorts a grid in descending order."""
     return [click(column), click(f"{column} ↑")]
 
 
 def brands_in_stock(
     world: World, rng: random.Random
 ) -> Iterator[tuple[Any, list[Any], list[Step]]]:
-    """Yields a category and a brand with its products in stock, and a plan that lists all of them in the admin."""
+    """Yields a category and a brand with its products in stock.
+
+    The plan lists all of them in the admin.
+    """
     sql = "SELECT c.id, c.name AS category, brand FROM products p JOIN categories c ON c.id = category_id GROUP BY c.id, brand HAVING count(*) <= 20"
     for pair in world.mixed(rng, "shop", sql):
         found = world.rows(

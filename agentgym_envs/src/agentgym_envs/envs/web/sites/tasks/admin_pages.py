@@ -1,4 +1,4 @@
-"""What there is to do with the columns of the admin's grids and with the pages of its content manager."""
+"""Tasks with the columns of the admin's grids and with the pages of its content manager."""
 
 import random
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Which answers a task accepts: the evaluators for what an agent says, by the kind of the answer."""
+"""The accepted answers of a task: evaluators by the kind of the answer."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -27,22 +27,22 @@ def number(value: Any) -> dict[str, Any]:
 
 
 def amount(text: str) -> dict[str, Any]:
-    """The answer must be this amount of money, which is given as $1,234.56."""
+    """The answer must be this amount of money, written as $1,234.56."""
     return _answer("money", text.lstrip("$").replace(",", ""))
 
 
 def day(iso: str) -> dict[str, Any]:
-    """The answer must be this day, which is given as 2026-06-15, in any common form."""
+    """The answer must be this day, written as 2026-06-15; any common form is accepted."""
     return _answer("date", iso[:10])
 
 
 def month(iso: str) -> dict[str, Any]:
-    """The answer must be this month, which is given as 2026-06."""
+    """The answer must be this month, written as 2026-06."""
     return _answer("month", iso)
 
 
 def time(text: str) -> dict[str, Any]:
-    """The answer must be this time of day, which is given as 17:00."""
+    """The answer must be this time of day, written as 17:00."""
     return _answer("time", text)
 
 
@@ -52,7 +52,10 @@ def duration(minutes: int) -> dict[str, Any]:
 
 
 def codes(*values: Any) -> dict[str, Any]:
-    """The answer must hold these codes, such as SKUs, telephone numbers or versions, and no others that look like them."""
+    """The answer must contain these codes, and no others that look like them.
+
+    Codes are SKUs, telephone numbers or versions, for example.
+    """
     return _answer("codes", " ".join(map(str, values)))
 
 
@@ -62,7 +65,7 @@ def point(text: str) -> dict[str, Any]:
 
 
 def name(value: Any, among: str | Iterable[Any], *also: str) -> dict[str, Any]:
-    """The answer must name this and nothing else of its kind.
+    """The answer must contain this name, and no other of its kind.
 
     Args:
         value: the name.

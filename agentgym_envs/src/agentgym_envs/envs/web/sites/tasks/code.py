@@ -1,4 +1,4 @@
-"""What there is to do on the code host."""
+"""Tasks on the code host."""
 
 import random
 import re
@@ -27,7 +27,8 @@ ISSUES = (
     " WHERE "
 )
 BRANCH_NAMES = "code:SELECT name FROM branches UNION SELECT source FROM issues"
-GROUPS = {  # of the sidebar, closed at first
+# Groups of the sidebar, which are closed at first.
+GROUPS = {
     "Manage": ("Members", "Labels"),
     "Plan": ("Board", "Milestones"),
     "Code": ("Repository", "Branches", "Commits", "Tags", "Compare revisions"),
@@ -40,7 +41,7 @@ FIRST = (
 
 
 def open_project(name: str) -> list[Step]:
-    """Opens a project by its name."""
+    """Opens a project by name."""
     return [search(name), click(name)]
 
 
@@ -56,7 +57,7 @@ def open_path(path: str) -> list[Step]:
 
 
 def open_issue(issue: Any) -> list[Step]:
-    """Opens an issue or a merge request by its title."""
+    """Opens an issue or a merge request by title."""
     return [*_found(issue), click(issue["title"])]
 
 

@@ -1,4 +1,4 @@
-"""What there is to do with the code host's pipelines and wikis."""
+"""Tasks with the code host's pipelines and wikis."""
 
 import random
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What there is to change on the code host."""
+"""Changes on the code host."""
 
 import random
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What there is to do on the code host without a name to search for: by languages, dates, labels and counts."""
+"""Tasks on the code host without a name to search for: languages, dates, labels and counts."""
 
 import random
 from collections.abc import Iterator
@@ -13,14 +13,14 @@ from agentgym_envs.envs.web.sites.tasks.code import CODE, PROJECTS
 from agentgym_envs.envs.web.sites.tasks.template import Made, World, becomes, ends_at, template
 from agentgym_envs.envs.web.steps import Step, back, choose, click, fill, stop
 
-PAGE = 12  # projects of a list's page
+PAGE = 12  # projects per page of a list
 ALL = "code:SELECT name FROM projects"
 ISSUES = "SELECT i.*, a.name AS author FROM issues i JOIN people a ON a.id = author_id WHERE project_id = ? AND merge = ? AND state = ?"
 MILESTONES = "code:SELECT DISTINCT title FROM milestones"
 
 
 def _language(world: World, language: str, order: str = "Most stars") -> list[Any]:
-    """Returns the projects in a language, as their list shows them."""
+    """Returns the projects in a language, in the order of their list."""
     sort = {"Most stars": "stars DESC, p.name", "Newest": "p.created DESC"}[order]
     return world.rows("code", PROJECTS + f"p.language = ? ORDER BY {sort}", language)
 
@@ -38,7 +38,10 @@ def _in_language(language: str, order: str = "", pages: int = 0) -> list[Step]:
 def singled_projects(
     world: World, rng: random.Random
 ) -> Iterator[tuple[Any, dict[str, str], list[Step]]]:
-    """Yields projects that their language and their first day single out, with a plan that opens them."""
+    """Yields projects that are identified by language and first day.
+
+    The plan opens the project.
+    """
     for p in world.mixed(
         rng,
         "code",
@@ -131,7 +134,10 @@ def _milestone(world: World, rng: random.Random) -> Iterator[Made]:
 
 
 def _singled(world: World, rng: random.Random) -> Iterator[tuple[Any, dict[str, str], list[Step]]]:
-    """Yields the project that stands out among those in a language, with a plan that lists them."""
+    """Yields the only project of a language with a certain property.
+
+    The plan lists the language's projects.
+    """
     kinds = (
         ("has the most stars", "stars", "Most stars", 0), ("has the fewest stars", "stars", "Most stars", -1),
         ("was created last", "created", "Newest", 0), ("was created first", "created", "Newest", -1),

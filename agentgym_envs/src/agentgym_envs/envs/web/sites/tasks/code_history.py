@@ -1,4 +1,4 @@
-"""What there is to do on the code host with the texts of issues, versions of files, branches and merge requests."""
+"""Tasks with the code host's issue texts, versions of files, branches and merge requests."""
 
 import random
 import re
@@ -29,7 +29,7 @@ from agentgym_envs.envs.web.sites.tasks.template import (
 )
 from agentgym_envs.envs.web.steps import Step, choose, click, fill, stop
 
-# What needs texts, versions of files, branches and merge requests.
+# Tasks that need texts, versions of files, branches and merge requests.
 SYSTEM = re.compile(r"(?m)^- System: (.+)$")
 
 
@@ -59,7 +59,7 @@ WORDS = (
 
 
 def _constants(text: str) -> dict[str, str]:
-    """Returns the numbers that have a name in a file."""
+    """Returns the named numbers in a file."""
     found = (NUMBER.search(line) for line in text.splitlines())
     return {m[1]: m[2] for m in found if m and m[1].lower() != "limit"}
 
@@ -76,7 +76,7 @@ def _main(world: World) -> Iterator[tuple[Any, int, str]]:
 
 
 def _changed_on(world: World, branch: Any) -> list[str]:
-    """Returns what a branch changes."""
+    """Returns the files that a branch changes."""
     db = world.database("code")
     base = repository.fork(
         db, repository.head(db, branch["project_id"], "main") or 0, branch["head"]
@@ -264,7 +264,7 @@ def _new_branch(world: World, rng: random.Random) -> Iterator[Made]:
 
 
 def _content(branch: Any, path: str) -> str:
-    """Returns the query that finds what a file holds on a branch and on the main one."""
+    """Returns the query for the content of a file on a branch and on the main branch."""
     text = (
         "(WITH RECURSIVE line (id, depth) AS (SELECT head, 0 FROM branches WHERE project_id = {p} AND name = '{b}' UNION ALL SELECT parent, depth + 1"
         " FROM commits c JOIN line ON c.id = line.id WHERE parent IS NOT NULL) SELECT trim(text, char(10)) FROM line JOIN changes ON commit_id = line.id"

@@ -1,4 +1,4 @@
-"""What there is to do in the forum."""
+"""Tasks in the forum."""
 
 import random
 from collections.abc import Iterator
@@ -29,7 +29,8 @@ POSTS = (
     "SELECT p.*, a.name AS author, a.joined, c.name AS community FROM posts p JOIN people a ON a.id = author_id JOIN communities c ON c.id = community_id"
     " WHERE 1 = (SELECT count(*) FROM posts o WHERE o.title = p.title) AND "
 )
-# The people above a comment whose own comments are folded, parted by commas, from the outside; and with its own author.
+# People above a comment whose own comments are folded, outermost first, separated by commas. With
+# the start ``id``, the comment's author is included.
 FOLDED = (
     "(SELECT coalesce(group_concat(name), '') FROM (WITH RECURSIVE up AS (SELECT * FROM comments o WHERE o.id = k.{start}"
     " UNION ALL SELECT o.* FROM comments o JOIN up ON o.id = up.parent_id)"
@@ -40,7 +41,8 @@ REMARKS_OF = (
     f" {FOLDED.format(start='id')} AS folded"
     " FROM comments k JOIN posts p ON p.id = post_id JOIN people a ON a.id = k.author_id WHERE "
 )
-# Posts and comments with what they say of one thing; a comment stands for all of its author's on that post.
+# Posts and comments with their statement about one thing. A comment represents all comments of its
+# author on that post.
 TOLD = f"SELECT p.*, f.value AS told FROM ({POSTS} 1) p JOIN facts f ON f.post_id = p.id AND f.comment_id = 0 WHERE "
 TOLD_BY = (
     "SELECT k.id, p.title, a.name AS person, f.value AS told,"
@@ -48,7 +50,7 @@ TOLD_BY = (
     " JOIN people a ON a.id = k.author_id WHERE 1 = (SELECT count(*) FROM posts o WHERE o.title = p.title)"
     " AND 1 = (SELECT count(*) FROM comments o WHERE o.post_id = p.id AND o.author_id = a.id) AND "
 )
-# A question with its only answer, which names a price.
+# A question with only one answer, which names a price.
 PRICED = (
     f"SELECT q.*, f.value AS price, {FOLDED.format(start='id')} AS deep FROM ({TOLD_BY} f.name = 'asks') q"
     " JOIN comments k ON k.parent_id = q.id JOIN facts f ON f.comment_id = k.id AND f.name = 'price'"
@@ -58,7 +60,7 @@ RANKED = "SELECT title, score, comments FROM posts JOIN communities c ON c.id = 
 
 
 def open_post(post: Any) -> list[Step]:
-    """Opens a post by its title."""
+    """Opens a post by title."""
     return [search(post["title"]), click(post["title"])]
 
 
@@ -293,7 +295,7 @@ TEXTS = (
 
 
 def submit_post(community: str, title: str, body: str) -> list[Step]:
-    """Writes a post and ends."""
+    """Writes a post and stops."""
     return [
         click("Submit"),
         choose("Community", community),
@@ -320,7 +322,7 @@ REMARKS = (
 
 
 def in_community(name: str, flair: str = "", order: str = "", since: str = "") -> list[Step]:
-    """Opens a community's list, with one of its flairs, an order and a range of time if they are given."""
+    """Opens a community's list, with a flair, an order and a range of time if they are set."""
     steps = [*open_community(name)]
     if flair:
         steps.append(click(flair))
@@ -332,7 +334,7 @@ def in_community(name: str, flair: str = "", order: str = "", since: str = "") -
 
 
 def sorted_posts(world: World, name: str, order: str, condition: str = "1") -> list[Any]:
-    """Returns a community's posts with what the order compares, as ``rank``."""
+    """Returns a community's posts; ``rank`` is the value that the order compares."""
     rank = ORDERS[order][1].removesuffix(" DESC, p.id")
     sql = f"SELECT p.*, {rank} AS rank FROM posts p JOIN communities c ON c.id = community_id WHERE c.name = ? AND {condition}"
     return world.rows("forum", f"{sql} ORDER BY {ORDERS[order][1]}", name)

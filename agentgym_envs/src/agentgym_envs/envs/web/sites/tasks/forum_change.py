@@ -1,4 +1,4 @@
-"""What there is to change in the forum, and tasks that need its orders, flairs and wikis."""
+"""Changes in the forum, and tasks that need its orders, flairs and wikis."""
 
 import random
 import re

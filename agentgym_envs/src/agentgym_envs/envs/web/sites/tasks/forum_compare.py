@@ -1,4 +1,4 @@
-"""What there is to do in the forum without a title to search for: by comparing, by dates, by what the wiki says."""
+"""Tasks in the forum without a title to search for: comparisons, dates, facts of the wiki."""
 
 import random
 import re
@@ -35,7 +35,7 @@ POSTS = (
     "SELECT p.*, a.name AS author, a.joined FROM posts p JOIN people a ON a.id = author_id JOIN communities c ON c.id = community_id"
     " WHERE c.name = ? AND removed = 0 ORDER BY "
 )
-PAGE = 15  # posts of a list's page
+PAGE = 15  # posts per page of a list
 LABELS = {
     "top": "Highest score",
     "controversial": "Controversial",
@@ -45,7 +45,10 @@ LABELS = {
 
 
 def first_post(world: World, name: str, order: str) -> tuple[Any, list[Step]] | None:
-    """Returns the first post of a community in an order, with a plan that lists it, unless the second one equals it."""
+    """Returns the first post of a community in an order, with a plan that lists it.
+
+    The result is None if the second post has the same rank.
+    """
     found = sorted_posts(world, name, order, "removed = 0")
     if (
         found[0]["rank"] == found[1]["rank"]
@@ -162,7 +165,7 @@ def _moderators(world: World, rng: random.Random) -> Iterator[Made]:
 
 
 def listed_gear(world: World, name: str) -> list[tuple[str, int]]:
-    """Returns the things that a community's wiki lists, with their prices."""
+    """Returns the things in a community's wiki, with their prices."""
     sql = "SELECT body FROM wiki JOIN communities c ON c.id = community_id WHERE name = ? AND slug = 'gear'"
     return [
         (thing, int(price))

@@ -1,4 +1,4 @@
-"""Reads the task files; knows nothing of the templates that they are made of."""
+"""Reads the task files, without the templates that produced them."""
 
 import json
 from functools import cache

@@ -1,4 +1,4 @@
-"""What there is to do on the map."""
+"""Tasks on the map."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -19,12 +19,12 @@ PLACES = "SELECT p.*, p.name AS place, t.name AS town, n.x, n.y FROM places p JO
 
 
 def open_place(place: Any) -> list[Step]:
-    """Opens a place by its name."""
+    """Opens a place by name."""
     return [search(place["name"]), click(place["name"])]
 
 
 def pairs(world: World, rng: random.Random, near: bool = False) -> Iterator[tuple[Any, Any]]:
-    """Yields two places at a time, of one town if ``near`` and of two otherwise."""
+    """Yields pairs of places, in one town if ``near`` and in two otherwise."""
     places = world.rows("map", PLACES + "1")
     while True:
         a, b = rng.sample(places, 2)
@@ -33,7 +33,7 @@ def pairs(world: World, rng: random.Random, near: bool = False) -> Iterator[tupl
 
 
 def route_between(world: World, a: Any, b: Any, mode: str) -> Route | None:
-    """Returns the fastest way between two places or towns."""
+    """Returns the fastest route between two places or towns."""
     return find_route(world.database("map"), a["node_id"], b["node_id"], mode)
 
 
@@ -50,7 +50,7 @@ def directions(a: Any, b: Any, mode: str) -> list[Step]:
 
 
 def nearest(world: World, place: Any, category: str) -> list[tuple[float, Any]]:
-    """Returns the places of a category with their distances from a place, the nearest first."""
+    """Returns the places of a category with their distances from a place, nearest first."""
     others = world.rows("map", PLACES + "category = ? AND p.id <> ?", category, place["id"])
     return sorted(
         ((round(dist((place["x"], place["y"]), (o["x"], o["y"])), 2), o) for o in others),
@@ -103,7 +103,7 @@ def ask(
     kind: Callable[[Any], dict[str, Any]],
     steps: Callable[[Any], list[Step]],
 ) -> None:
-    """Adds a template that asks for what the last page of some steps tells."""
+    """Adds a template that asks for a fact on the last page of some steps."""
     each(
         "map",
         "find",

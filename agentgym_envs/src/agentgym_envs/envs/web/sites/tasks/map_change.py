@@ -1,4 +1,4 @@
-"""What there is to change on the map."""
+"""Changes on the map."""
 
 import random
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from agentgym_envs.envs.web.steps import choose, click, fill, goto, search, stop
 
 
 def saved(*places: Any) -> str:
-    """Returns the query for the lists and notes with which places are saved."""
+    """Returns the query for the lists and notes of saved places."""
     ids = ", ".join(str(p["id"]) for p in places)
     return f"SELECT list || '|' || note FROM saved WHERE person_id = {ME} AND place_id IN ({ids})"
 

@@ -1,4 +1,4 @@
-"""What there is to do on the map without a name to search for: by properties, streets, reviews, notes and buses."""
+"""Tasks on the map without a name to search for: properties, streets, reviews, notes and buses."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -20,8 +20,8 @@ from agentgym_envs.envs.web.sites.tasks.template import (
 )
 from agentgym_envs.envs.web.steps import Step, choose, click, stop
 
-PAGE = 15  # places of a list's page
-MOST = 6  # places that a task compares by opening each
+PAGE = 15  # places per page of a list
+MOST = 6  # limit of places that a task compares by opening each
 
 
 def listed_places(town: str, category: str) -> list[Step]:
@@ -30,7 +30,7 @@ def listed_places(town: str, category: str) -> list[Step]:
 
 
 def place_groups(world: World, rng: random.Random) -> Iterator[list[Any]]:
-    """Yields a town's places of a category, where they can be compared, in the order of the list."""
+    """Yields comparable places: those of a category in a town, in the order of their list."""
     sql = "SELECT town_id, category FROM places GROUP BY 1, 2 HAVING count(*) BETWEEN 2 AND ?"
     for town, category in world.mixed(rng, "map", sql, MOST):
         yield world.rows(
@@ -52,7 +52,10 @@ def _details(world: World, found: Sequence[Any]) -> list[dict[str, str]]:
 def with_detail(
     world: World, rng: random.Random, there: bool
 ) -> Iterator[tuple[dict[str, str], list[Any], Any]]:
-    """Yields a property with the places of a group and the only one that has it, or none if it is to be missing."""
+    """Yields a property with the places of a group and the only place that has it.
+
+    Without ``there``, it is a property that no place of the group has, and the place is None.
+    """
     for found in place_groups(world, rng):
         details = _details(world, found)
         labels = sorted(

@@ -1,4 +1,4 @@
-"""What there is to do with the drawn map, its streets, buses, reviews and notes."""
+"""Tasks with the drawn map, its streets, buses, reviews and notes."""
 
 import random
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ from agentgym_envs.envs.web.sites.tasks.template import (
 )
 from agentgym_envs.envs.web.steps import choose, click, fill, search, stop
 
-# What the drawn map, its streets, buses, reviews and notes are for.
+# Tasks with the drawn map, its streets, buses, reviews and notes.
 MINE = "author = 'Ida Brandt'"
 
 

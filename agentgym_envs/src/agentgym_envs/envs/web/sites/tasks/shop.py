@@ -1,4 +1,4 @@
-"""What there is to do in the shop."""
+"""Tasks in the shop."""
 
 import random
 from collections.abc import Iterator
@@ -30,12 +30,12 @@ MONTHS = [
 
 
 def open_product(product: Any) -> list[Step]:
-    """Opens a product by its name."""
+    """Opens a product by name."""
     return [search(product["name"]), click(product["name"])]
 
 
 def my_orders(world: World, extra: str = "") -> list[Any]:
-    """Returns my orders as their list shows them."""
+    """Returns my orders in the order of their list."""
     return world.rows(
         "shop",
         f"SELECT * FROM orders WHERE customer_id = {ME} {extra} ORDER BY placed DESC, id DESC",

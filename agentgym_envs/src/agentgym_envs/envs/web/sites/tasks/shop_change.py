@@ -1,4 +1,4 @@
-"""What there is to buy and to change in the shop, and tasks that need reviews and options."""
+"""Purchases and changes in the shop, and tasks that need reviews and options."""
 
 import random
 from collections.abc import Iterator
@@ -29,10 +29,11 @@ from agentgym_envs.envs.web.sites.tasks.template import (
 )
 from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, search, stop
 
+# no option must be chosen
 READY = (
     PRODUCTS
     + "p.id NOT IN (SELECT product_id FROM options GROUP BY product_id, name HAVING max(chosen) = 0) AND "
-)  # no option to choose
+)
 
 
 CART = (

@@ -1,4 +1,4 @@
-"""What there is to find in the shop without the name of a product: by comparing, by reviews, by dates."""
+"""Tasks in the shop without a product's name: comparisons, reviews, dates."""
 
 import random
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from agentgym_envs.envs.web.sites.tasks.shop import PRODUCTS, my_orders
 from agentgym_envs.envs.web.sites.tasks.template import Made, World, becomes, only, template, visits
 from agentgym_envs.envs.web.steps import Step, choose, click, stop
 
-PAGE = 12  # products of a list's page
+PAGE = 12  # products per page of a list
 WISHED = f"SELECT product_id FROM wishlist WHERE customer_id = {ME} ORDER BY product_id"
 
 
@@ -25,7 +25,7 @@ def _by_brand(p: Any) -> list[Step]:
 
 
 def _families(world: World, rng: random.Random, most: int = 6) -> Iterator[list[Any]]:
-    """Yields the products of a brand and a type, where a few can be compared."""
+    """Yields small groups of comparable products: one brand, one type."""
     sql = (
         PRODUCTS.replace("SELECT", "SELECT department,", 1)
         + "kind = ? AND brand = ? AND enabled = 1 ORDER BY p.name"
@@ -103,7 +103,10 @@ def _rated(world: World, rng: random.Random) -> Iterator[Made]:
 def reviewed_products(
     world: World, rng: random.Random, condition: str
 ) -> Iterator[tuple[Any, list[Step]]]:
-    """Yields reviews that fit a condition as the only one among their type of product, with a plan that reads until it is found."""
+    """Yields reviews that alone fulfil a condition among their type of product.
+
+    The plan reads reviews until it finds the one.
+    """
     sql = (
         "SELECT r.*, p.name, p.kind, c.name AS category, department, p.reviews, count(*) OVER (PARTITION BY p.kind, {by}) AS alike FROM reviews r"
         " JOIN products p ON p.id = r.product_id JOIN categories c ON c.id = category_id WHERE r.status = 'approved' AND enabled = 1 AND "
@@ -149,7 +152,10 @@ def _after_use(world: World, rng: random.Random) -> Iterator[Made]:
 
 
 def dated_orders(world: World, rng: random.Random) -> Iterator[tuple[Any, list[Step]]]:
-    """Yields the orders that are the only ones of their day, with a plan that opens the page of the list where they are."""
+    """Yields orders that are the only ones of their day.
+
+    The plan opens the page of the list with the order.
+    """
     orders = my_orders(world)
     for place in rng.sample(range(len(orders)), len(orders)):
         if sum(o["placed"] == orders[place]["placed"] for o in orders) == 1:

@@ -14,22 +14,22 @@ BANDS = ((2, 4), (5, 7), (8, 11), (12, 99))
 
 
 def searches(task: Task) -> bool:
-    """Says whether the plan begins by searching for words that stand in the task's text."""
+    """Returns whether the plan begins with a search for words of the task's text."""
     first = task["oracle"][0]
     return bool(first[0] == "enter" and first[3].lower() in task["intent"].lower())
 
 
 def rows(tasks: Sequence[Task]) -> dict[str, Callable[[Task], bool]]:
-    """Returns the table's rows: what a task must be to count in them."""
+    """Returns the table's rows: each has a condition for the tasks that it counts."""
     steps = [task["steps"] for task in tasks]
     bands = [(max(low, min(steps)), min(high, max(steps))) for low, high in BANDS]
     return {
         "all": lambda t: True,
         **{kind: lambda t, kind=kind: t["kind"] == kind for kind in KINDS},  # type: ignore[misc]
         **{
-            f"{low}–{high} steps": lambda t, a=low, b=high: a <= t["steps"] <= b
+            f"{low}–{high} steps": lambda t, a=low, b=high: a <= t["steps"] <= b  # type: ignore[misc]
             for low, high in bands
-        },  # type: ignore[misc]
+        },
         "begins with a search for words of its text": searches,
         "begins otherwise": lambda t: not searches(t),
         "needs two sites": lambda t: len(t["sites"]) > 1,
@@ -37,7 +37,7 @@ def rows(tasks: Sequence[Task]) -> dict[str, Callable[[Task], bool]]:
 
 
 def table(tasks: Sequence[Task]) -> str:
-    """Returns the table: templates and tasks, by the site where a task begins."""
+    """Returns the numbers of templates and tasks, by the site where a task begins."""
     lines = [
         f"| templates / tasks | all | {' | '.join(ORIGINS)} |",
         "|---" * (len(ORIGINS) + 2) + "|",

@@ -1,4 +1,4 @@
-"""Families of tasks: what a template is, and what its instances may draw from and demand."""
+"""Templates of tasks, their instances, and the shared evaluators."""
 
 import random
 import sqlite3
@@ -7,7 +7,8 @@ from operator import itemgetter
 from string import Formatter
 from typing import Any, NamedTuple
 
-from agentgym_envs.envs.web.sites.host import FILL, snapshot
+from agentgym_envs.envs.web.sites.fill import FILL
+from agentgym_envs.envs.web.sites.host import snapshot
 from agentgym_envs.envs.web.sites.site import open_database
 from agentgym_envs.envs.web.steps import Step, back, click, stop
 
@@ -25,7 +26,7 @@ class World:
         return self._databases[tables]
 
     def rows(self, tables: str, sql: str, *values: Any) -> list[sqlite3.Row]:
-        """Returns what a query finds."""
+        """Returns the rows that a query finds."""
         return self._databases[tables].execute(sql, values).fetchall()
 
     def value(self, tables: str, sql: str, *values: Any) -> Any:
@@ -33,19 +34,19 @@ class World:
         return self._databases[tables].execute(sql, values).fetchone()[0]
 
     def answer(self, locator: str) -> str:
-        """Answers ``tables:sql``: columns are parted by " | ", rows by line breaks."""
+        """Answers ``tables:sql``: " | " separates columns, line breaks separate rows."""
         tables, _, sql = locator.partition(":")
         return "\n".join(" | ".join(map(str, row)) for row in self.rows(tables, sql))
 
     def mixed(self, rng: random.Random, tables: str, sql: str, *values: Any) -> list[sqlite3.Row]:
-        """Returns what a query finds, in random order."""
+        """Returns the rows that a query finds, in random order."""
         found = self.rows(tables, sql, *values)
         rng.shuffle(found)
         return found
 
 
 class Made(NamedTuple):
-    """An instance: the values of the intent's blanks, the evaluators, and a plan that solves it."""
+    """An instance: values for the intent's blanks, the evaluators, and a plan that solves it."""
 
     values: Mapping[str, Any]
     eval: Mapping[str, Any]
@@ -69,7 +70,13 @@ TEMPLATES: list[Template] = []
 
 
 def template(sites: str, kind: str, intent: str) -> Callable[[Maker], Maker]:
-    """Adds a template; ``sites`` are names with blanks between, the first is where the task starts."""
+    """Adds a template.
+
+    Args:
+        sites: names separated by blanks; the task starts on the first.
+        kind: one of ``KINDS``.
+        intent: text of the task, with blanks.
+    """
 
     def add(maker: Maker) -> Maker:
         names = tuple(sites.split())
@@ -81,12 +88,15 @@ def template(sites: str, kind: str, intent: str) -> Callable[[Maker], Maker]:
 
 
 def visits(names: Iterable[str]) -> list[Step]:
-    """Returns a plan that opens one link of a page after the other and ends on the last one's page."""
+    """Returns a plan that opens some links of a page, one after the other, and ends on the last."""
     return [step for name in names for step in (click(name), back())][:-1]
 
 
 def only(found: Sequence[Any], key: str, best: Callable[[Iterable[Any]], Any]) -> Any | None:
-    """Returns the row whose value is the best, such as the least or the greatest, unless two rows share it."""
+    """Returns the row with the best value, such as the smallest or the largest.
+
+    The result is None if two rows share the best value.
+    """
     values = [row[key] for row in found]
     return found[values.index(best(values))] if values and values.count(best(values)) == 1 else None
 
@@ -105,8 +115,8 @@ def each(
     Args:
         sites: see :func:`template`.
         kind: one of ``KINDS``.
-        intent: whose blanks are columns of the row.
-        tables: the database's name.
+        intent: text of the task; its blanks are columns of the row.
+        tables: name of the database.
         sql: the query.
         check: returns the evaluators for a row.
         steps: returns a plan for a row.
@@ -125,7 +135,7 @@ Plan = Callable[[Any], list[Step]]
 
 
 def each_of(sites: str, kind: str, tables: str, *rows: tuple[str, str, Check, Plan]) -> None:
-    """Adds a template for each row of a table: a text, a query, the evaluators and a plan; see :func:`each`."""
+    """Adds a template for each row: text, query, evaluators and plan; see :func:`each`."""
     for intent, sql, check, steps in rows:
         each(sites, kind, intent, tables, sql, check, steps)
 
@@ -133,9 +143,10 @@ def each_of(sites: str, kind: str, tables: str, *rows: tuple[str, str, Check, Pl
 def asks(
     sites: str, tables: str, *rows: tuple[str, str, str | Callable[[Any], Any], Check, Plan]
 ) -> None:
-    """Adds templates that ask for something: a text, a query, the answer, its evaluators and a plan that ends where it is shown.
+    """Adds templates that ask for a fact.
 
-    The answer is a column's name or a function of the row.
+    Each row has a text, a query, the answer, its evaluators, and a plan that ends where the answer
+    is shown. The answer is a column's name or a function of the row.
     """
     for intent, sql, fact, check, steps in rows:
         told = itemgetter(fact) if isinstance(fact, str) else fact
@@ -168,7 +179,7 @@ def ends_at(url: str) -> dict[str, Any]:
 
 
 def becomes(tables: str, sql: str, wanted: Any) -> dict[str, Any]:
-    """A database must answer a query with this text: columns parted by " | ", rows by line breaks."""
+    """The rows of a query must be this text: " | " separates columns, line breaks separate rows."""
     target = {
         "url": "last",
         "locator": f"sql:{tables}:{sql}",

@@ -1,0 +1,74 @@
+"""Messages between a pool and its workers: packed requests and parsed answers."""
+
+import os
+from typing import Any
+
+from agentgym_envs.errors import ArgumentError, EnvRaised, shown
+from agentgym_envs.pool.handle import Request
+from agentgym_envs.pool.result import REFUSALS, Result
+from agentgym_envs.pool.wire import BadMessage, pack
+
+
+def packed(message: dict[str, Any], what: str) -> bytes:
+    """Returns a message as bytes.
+
+    Args:
+        message: the content.
+        what: the name of the content in an error.
+
+    Raises:
+        ArgumentError: the message is not JSON-able.
+    """
+    try:
+        return pack(message, default=_plain)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ArgumentError(f"{what} cannot be sent: {error}") from error
+
+
+def _plain(value: object) -> str:
+    """Returns a path object as a string.
+
+    Raises:
+        TypeError: the value is not a path.
+    """
+    path = os.fspath(value) if isinstance(value, os.PathLike) else None
+    if not isinstance(path, str):
+        raise TypeError(f"{shown(value)} must be a string, number, list or dictionary")
+    return path
+
+
+def check_limit(limit: object) -> None:
+    """Rejects a ``max_episode_steps`` that Gymnasium accepts although it makes no sense.
+
+    Raises:
+        ArgumentError: the limit is not a whole number from 1, -1 or None.
+    """
+    if limit is not None and limit != -1 and not (type(limit) is int and limit >= 1):
+        raise ArgumentError(
+            f"max_episode_steps={limit!r}: must be a whole number from 1, or -1 for no limit"
+        )
+
+
+def _failure(index: int, *, error: str, refusal: str | None) -> Result:
+    failure = EnvRaised(error)
+    failure.__cause__ = REFUSALS[refusal](error) if refusal in REFUSALS else None
+    return Result(index, error=failure)
+
+
+def parse_result(request: Request | None, answer: dict[str, Any]) -> Result:
+    """Returns the result of a worker's answer to its current request.
+
+    Raises:
+        BadMessage: the answer belongs to another request or has another form.
+    """
+    number = answer.pop("id", None)
+    if request is None or number != request.id:
+        raise BadMessage("an answer to nothing that was asked")
+    try:
+        return (
+            _failure(request.index, **answer)
+            if "error" in answer
+            else Result(request.index, **answer)
+        )
+    except TypeError as error:
+        raise BadMessage(f"an answer of another form: {error}") from error

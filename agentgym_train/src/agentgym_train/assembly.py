@@ -1,0 +1,98 @@
+"""The parts of a run, assembled from its configuration: for runs, tests and benchmarks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import PreTrainedTokenizerBase
+
+from agentgym_envs.pool import Description
+from agentgym_train import config as configuration
+from agentgym_train import plugins
+from agentgym_train.config import SCRATCH, Config, Settings
+from agentgym_train.engine import checkpoint, critic
+from agentgym_train.engine.deepspeed import Engine
+from agentgym_train.engine.distributed import Distributed
+from agentgym_train.models.loading import load_model, load_tokenizer
+from agentgym_train.protocols import Algorithm, Generator, Tracker
+from agentgym_train.rollout.descriptions import describe
+from agentgym_train.rollout.environments import TrainingEnv, make_training_envs
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The parts of one process of a run."""
+
+    config: Config
+    folder: Path
+    """The run folder; it exists."""
+    model_path: str
+    """The initial policy, in Hugging Face format."""
+    tokenizer: PreTrainedTokenizerBase
+    envs: Sequence[TrainingEnv]
+    held_out: Sequence[Description]
+    """The environments of evaluation, in the order of ``envs``."""
+    algorithm: Algorithm
+    engines: Sequence[Engine]
+    """The policy's engine, and the critic's if the critic is a separate model."""
+    generator: Generator
+    model_config: Any
+    """The transformers configuration of the policy."""
+    shape: dict[str, Any]
+    """See :func:`agentgym_train.engine.checkpoint.shape`."""
+    newest: Path | None
+    """The checkpoint to resume from."""
+
+
+def assemble(config: Config, folder: Path) -> Parts:
+    """Assembles a run; all processes call it.
+
+    Args:
+        config: the run.
+        folder: the run folder; it exists.
+
+    Raises:
+        AgentGymError: a plugin, an environment or the model cannot be loaded.
+    """
+    model_path = str(folder / "init") if config.model.path == SCRATCH else config.model.path
+    tokenizer = load_tokenizer(model_path)
+    trainings, held_out = zip(*map(describe, config.each()), strict=True)
+    envs = make_training_envs(config, trainings, tokenizer)
+    algorithm = plugins.make_algorithm(config.algorithm)
+    model = load_model(model_path, config.model.dtype, last_layers=config.model.last_layers)
+    kind = critic.kind(config, algorithm.required_streams)
+    shape = checkpoint.shape(model, kind)  # before ZeRO partitions the parameters
+    newest = checkpoint.latest(folder)
+    universal = newest is not None and checkpoint.is_universal(newest)
+    engines = critic.engines(config, model, model_path, kind, universal=universal)
+    return Parts(
+        config=config,
+        folder=folder,
+        model_path=model_path,
+        tokenizer=tokenizer,
+        envs=envs,
+        held_out=held_out,
+        algorithm=algorithm,
+        engines=engines,
+        generator=make_generator(config, model_path, engines[0].device),
+        model_config=model.config,
+        shape=shape,
+        newest=newest,
+    )
+
+
+def make_generator(config: Config, model_path: str, device: torch.device) -> Generator:
+    """Returns the configured generator with the weights of a model folder."""
+    generator: Generator = plugins.make_object(
+        plugins.GENERATOR, config.generator, model_path, device, getattr(torch, config.model.dtype)
+    )
+    return generator
+
+
+def make_trackers(config: Settings, folder: Path, distributed: Distributed) -> list[Tracker]:
+    """Returns the configured trackers; only the main process has any."""
+    tables = config.tracker if distributed.is_main else []
+    tree = configuration.tree(config)
+    return [plugins.make_object(plugins.TRACKER, table, tree, folder) for table in tables]
