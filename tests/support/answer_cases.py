@@ -199,7 +199,8 @@ SECOND = {
         """04/05/2025 | April 4 | 2025-04-04 (or 2025-04-05) | some time around April 4, 2025""",
     ),
     "map-04-1": (  # When does the Greenbasket Port Linnet close? 17:00
-        """5 p.m. | 5:00 PM | 17:00 o'clock | The Greenbasket Port Linnet closes at 5 pm. | 17.00""",
+        """5 p.m. | 5:00 PM | 17:00 o'clock | The Greenbasket Port Linnet closes at 5 pm. |
+        17.00""",
         """5 am | 5:00 AM | 17:01 | 17 | 17:00 or later | shortly before 17:00 |
         until 17:30, not 17:00 | 16:00, 17:00, 18:00""",
     ),
