@@ -5,10 +5,9 @@ A bar separates two answers. A comment has the task's question and its right ans
 
 FIRST = {
     "admin-01-0": (  # How many orders has the customer Simone Thorne placed? 6
-        """6 | Six. | Simone Thorne has placed 6 orders. | There are 6 orders in total. |
-        six (6) | The customer Simone Thorne placed exactly six orders. |
-        The answer is 6, not 7. | 6 orders, 2 of them cancelled |
-        6 orders for $455.20 in all | half a dozen""",
+        """6 | Six. | Simone Thorne has placed 6 orders. | There are 6 orders in total. | six (6) |
+        The customer Simone Thorne placed exactly six orders. | The answer is 6, not 7. |
+        6 orders, 2 of them cancelled | 6 orders for $455.20 in all | half a dozen""",
         """7 | sixty | sixteen | 5 or 6 | 6, 7 | 6 and 7 | not 6 | anything but 6 | could be 6 |
         I assume 6 | half of 6 | twice 6 | #6 | 6th | 6 km | at least 6 | 6 or more |
         between 6 and 8 | e.g. 6 | five, six, seven""",
@@ -36,9 +35,9 @@ FIRST = {
         19/04/2023 | 04/19/2023 | the 19th of April 2023 | Wednesday, April 19, 2023 |
         The author joined the forum on Apr 19, 2023. | Apr 19, 2023 at 12:00""",
         """Apr 20, 2023 | Apr 19 | April 2023 | Apr 19, 2023 or Apr 20, 2023 |
-        Apr 19, 2023, Apr 20, 2023 | before Apr 19, 2023 | the day after 2023-04-19 |
-        by Apr 19, 2023 at the latest | not Apr 19, 2023 | Apr 19, 2023 to May 3 |
-        between Apr 19, 2023 and May 3, 2023""",
+        Apr 19, 2023, Apr 20, 2023 | Apr 19, 2023 and Apr 20, 2023 | before Apr 19, 2023 |
+        the day after 2023-04-19 | by Apr 19, 2023 at the latest | not Apr 19, 2023 |
+        Apr 19, 2023 to May 3 | between Apr 19, 2023 and May 3, 2023""",
     ),
     "admin-12-0": (  # In which month from 2025-07-01 to 2026-01-27 were sales the highest? 2025-08
         """2025-08 | 08/2025 | 8/2025 | August 2025 | Aug 2025 |
@@ -117,8 +116,8 @@ FIRST = {
         """c/bread | bread | c/bread has more members than c/music. |
         c/music has fewer members than c/bread | Bread. Music has fewer members. |
         c/bread (2,000 members), c/music has fewer | c/bread > c/music""",
-        """c/music | c/bread has fewer members | c/bread < c/music |
-        c/bread is beaten by c/music | c/bread and c/music | equally many (bread)""",
+        """c/music | c/bread has fewer members | c/bread < c/music | c/bread is beaten by c/music |
+        c/bread and c/music | equally many (bread)""",
     ),
     "forum-09-7": (  # What is the title of the oldest post in c/gardening?
         """Seed trays for little money? | “Seed trays for little money” |
@@ -160,9 +159,9 @@ SECOND = {
         """around 19 | 19ish | 19 to 20 | 18-19 | 19,20 | 19/20 | 1 9 | 19.5 | nineteen hundred |
         19 thousand | 19 minus 1 | 19 + 1 | the square of 19 | a third of 19 | 19 times 2 |
         either 19 or 20 | 19 unless I miscounted | 19, or so | 19? 20? | certainly not 19 |
-        it isn't 19 | it's never 19 | 19 is not correct | 19 would be wrong |
-        It should be 19 | 19 hours | 19% | $19 | -19 | 19th | 19x | 19e2 | 19a | star 19 |
-        19 at most | no more than 19 | not more than 19 | up to 19 stars | nearly 19 stars |
+        it isn't 19 | it's never 19 | 19 is not correct | 19 would be wrong | It should be 19 |
+        19 hours | 19% | $19 | -19 | 19th | 19x | 19e2 | 19a | star 19 | 19 at most |
+        no more than 19 | not more than 19 | up to 19 stars | nearly 19 stars |
         10, 11, 12, 13, 14, 15, 16, 17, 18, 19 | 19, not 18, not 17, not 16, not 20, not 21 |
         ten, eleven, nineteen | nineteen or twenty""",
     ),
@@ -216,8 +215,7 @@ SECOND = {
         Order #2856: BE-2498; CO-1357; BE-2673; and ST-2708.""",
         """BE-2498, CO-1357, BE-2673 | BE-2498, CO-1357, BE-2673, ST-2708, KE-7972 |
         BE-2498, CO-1357, BE-2673, perhaps ST-2708 |
-        all but BE-2498, CO-1357, BE-2673, ST-2708 |
-        BE-2498, CO-1357, BE-2673, ST-2708, etc.""",
+        all but BE-2498, CO-1357, BE-2673, ST-2708 | BE-2498, CO-1357, BE-2673, ST-2708, etc.""",
     ),
     "code-04-0": (  # Which version of marigold should one download, ...? 2.2.9
         """2.2.9 | v2.2.9 | marigold 2.2.9 | Version 2.2.9, according to its README""",
@@ -304,8 +302,7 @@ SECOND = {
     "code-08-0": (  # From which branch does the merge request ... of sundial come?
         """report-errors-of-the-installer | The branch is report-errors-of-the-installer. |
         from the branch `report-errors-of-the-installer` into main""",
-        """report-errors | report-errors-of-the-installer-2 |
-        fix-report-errors-of-the-installer""",
+        """report-errors | report-errors-of-the-installer-2 | fix-report-errors-of-the-installer""",
     ),
     "map-11-8": (  # Which road does one leave first, ...? Castle Hill
         """Castle Hill | The first road is Castle Hill. | One leaves Castle Hill first.""",

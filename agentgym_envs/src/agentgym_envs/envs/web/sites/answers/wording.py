@@ -106,13 +106,13 @@ COMMON = beside()
 
 
 def plain(text: str) -> str:
-    """Returns a text in small letters, with simple signs, without quotes or a period around it."""
+    """Returns a text in small letters with simple signs, without its quotes and last periods."""
     found = " ".join(MARKUP.sub("", text.translate(SIGNS).lower()).split())
     found = ALL_BUT.sub(r"\1 except", found)
     for quote in "'\"":
         if len(found) > 1 and found.startswith(quote) and found.endswith(quote):
             found = found[1:-1].strip()
-    return found.removesuffix(".") if not found.endswith(("a.m.", "p.m.", "..")) else found
+    return found if found.endswith(("a.m.", "p.m.", ", ...")) else found.rstrip(".")
 
 
 def masked(text: str, mentions: Sequence[Mention]) -> str:
@@ -149,23 +149,26 @@ def clause_before(text: str, start: int) -> str:
     return CLAUSE.split(text[:start])[-1]
 
 
-def denied(text: str, mention: Mention, stop: int, near: Beside = COMMON) -> bool:
-    """Says whether the words around a mention deny or bound it.
+def denied(text: str, mention: Mention, stop: int) -> bool:
+    """Says whether the words around a mention deny it: "not 6", "6 is wrong".
 
     Args:
         text: the answer.
         mention: the place of the value.
         stop: where the words about this mention end: at the next mention or the text's end.
-        near: the patterns of this kind of answers.
     """
-    before, behind = text[: mention.start], text[mention.end : stop]
     return bool(
         NEGATED.search(clause_before(text, mention.start))
-        or NOT_BEFORE.search(before)
-        or near.before.search(before)
-        or near.behind.search(text[mention.end :])
-        or DENIED.search(CLAUSE.split(behind)[0])
+        or NOT_BEFORE.search(text[: mention.start])
+        or DENIED.search(CLAUSE.split(text[mention.end : stop])[0])
         or NOT_BEHIND.search(text[mention.end :])
+    )
+
+
+def altered(text: str, mention: Mention, near: Beside) -> bool:
+    """Says whether the words beside a mention make it another value: "at least 6", "half of 6"."""
+    return bool(
+        near.before.search(text[: mention.start]) or near.behind.search(text[mention.end :])
     )
 
 
@@ -198,12 +201,12 @@ def states(
         return False
     ordered = sorted(found, key=lambda m: m.start)
     stops = [*(m.start for m in ordered[1:]), len(text)][: len(ordered)]
-    no = {m for m, stop in zip(ordered, stops, strict=True) if denied(text, m, stop, near)}
+    no = {m for m, stop in zip(ordered, stops, strict=True) if denied(text, m, stop)}
     right = [m for m in ordered if m.value == wanted]
     rivals = [m for m in ordered if m.value != wanted and m.value not in asked]
     return (
         any(not aside(text, m, near) for m in right)
-        and not no.intersection(right)
+        and not any(m in no or altered(text, m, near) for m in right)
         and all(m in no or aside(text, m, near) for m in rivals)
         and not doubtful(masked(text, found))
     )
