@@ -9,14 +9,12 @@ from warm import Warm
 
 from agentgym_envs.errors import MissingBrowser
 
-settings.register_profile(
-    "untimed", deadline=None
-)  # machines are busy, and a first call loads what it needs
+# Machines are busy, and a first call loads what it needs.
+settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 os.environ["COLUMNS"] = "200"  # tables are printed whole, whatever the terminal
-signal.signal(
-    signal.SIGINT, signal.default_int_handler
-)  # a shell's background jobs ignore it, and so would what tests interrupt
+# A shell's background jobs ignore it, and so would what tests interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -35,12 +35,13 @@ PAGES += [
 PAGES += sorted((ROOT / "agentgym_envs/src").rglob("README.md")) + sorted(
     (ROOT / "plugins").glob("*/README.md")
 )
+# The site's own build finds errors there.
 GENERATED = (
     "environments/",
     "results/",
     "reference/configuration.md",
     "reference/commands.md",
-)  # the site's own build finds errors there
+)
 # Commands of the pages that other tests or a person run: they install, train for long, or need the
 # hub.
 ELSEWHERE = (
@@ -128,9 +129,8 @@ def test_transcripts_replay(env_id, task_id, text):
         shown += [f"> {action}", observation.strip()]
     env.close()
     played = "\n".join(line.rstrip() for line in "\n".join(shown).splitlines()) + "\n"
-    assert OutputChecker().check_output(text, played, ELLIPSIS), (
-        played
-    )  # "..." stands for lines that are left out
+    # "..." stands for lines that are left out.
+    assert OutputChecker().check_output(text, played, ELLIPSIS), played
     assert info["success"]
 
 

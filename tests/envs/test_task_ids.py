@@ -14,10 +14,11 @@ from agentgym_envs.pool import EnvPool
 from agentgym_envs.tasks import Task, TaskSet
 from agentgym_envs.vector import TextVectorEnv
 
+# Have tasks only with files of the user's.
 CONFIGURED = {
     "agentgym/TextWorld-v0",
     "agentgym/WebArena-v1",
-}  # have tasks only with files of the user's
+}
 IDS = sorted(
     name
     for name in plugins.discover(plugins.ENVIRONMENTS)

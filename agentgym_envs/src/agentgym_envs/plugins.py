@@ -124,9 +124,8 @@ def _points(group: str) -> Iterator[EntryPoint]:
                 error,
             )
             continue
-        if (
-            points and name not in seen
-        ):  # a package can appear twice (installed, on the path): use the first
+        # A package can appear twice (installed, on the path): use the first.
+        if points and name not in seen:
             seen.add(name)
             yield from points
 

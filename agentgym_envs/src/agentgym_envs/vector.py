@@ -218,9 +218,8 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
             self._pool.reset(i)
         begun = {r.index: r for r in self._gather(over)}
         infos: dict[str, Any] = {}
-        for last in (
-            results
-        ):  # in this order, because the first environment with a key decides the type of its array
+        # In this order, because the first environment with a key decides the type of its array.
+        for last in results:
             i = last.index
             if i in begun:
                 infos = self._add_info(

@@ -252,9 +252,8 @@ class Server(BaseHTTPRequestHandler):
 
     def do_POST(self):
         Server.seen.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-        assert (
-            self.headers["Accept-Encoding"] == "identity"
-        )  # else a small answer could decompress to a large one
+        # Else a small answer could decompress to a large one.
+        assert self.headers["Accept-Encoding"] == "identity"
         status, headers, pieces = Server.plan.pop(0) if len(Server.plan) > 1 else Server.plan[0]
         if status is None:  # ends the connection with a reset
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

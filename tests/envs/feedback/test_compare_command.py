@@ -46,9 +46,8 @@ def test_the_terminal_compares_and_takes_back(tmp_path):
     assert result.exit_code == 0, result.output
     assert "the rules of agentgym/Maze-v1" in result.output
     assert "before: tie why not" in result.output
-    assert (
-        result.output.count("a, b: this one is better") == 5
-    )  # four times a pair, once for "what"
+    # Four times a pair, once for "what".
+    assert result.output.count("a, b: this one is better") == 5
     rows = read(file)[0]
     assert [row["row"] for row in rows] == ["comparison", "undo", "comparison"]
     assert [(row["choice"], row["comment"]) for row in standing(rows)] == [("neither", "why not")]

@@ -583,9 +583,8 @@ def test_a_connection_is_kept_after_errors():
 def test_cancelled_calls_leave_nothing():
     async def main(model):
         async with Client(to(model), connections=4, sleep=Pauses()) as client:
-            calls = [
-                asyncio.create_task(client.complete(MESSAGES)) for _ in range(6)
-            ]  # two of them wait for a connection
+            # Two of them wait for a connection.
+            calls = [asyncio.create_task(client.complete(MESSAGES)) for _ in range(6)]
             while len(model.requests) < 4:
                 await asyncio.sleep(0.01)
             for call in calls:

@@ -182,13 +182,14 @@ def test_seats_that_speak_at_once_and_are_not_understood_for_too_long_all_forfei
     assert (over, info["invalids"]) == (True, {"player_0": True, "player_1": True})
     assert all("player_" in env.unwrapped.match.outcomes[seat].text for seat in env.unwrapped.seats)
     env.reset(seed=1)
+    # Player_1 is understood in the second round, and heard no more.
     for action in (
         "what?",
         "what?",
         "what?",
         "5",
         "what?",
-    ):  # player_1 is understood in the second round, and heard no more
+    ):
         *_, over, _, info = env.step(action)
     assert (over, info["invalids"]) == (True, {"player_0": True, "player_1": False})
 

@@ -919,9 +919,8 @@ def test_all_attempts_at_a_task_are_beside_each_other(opened):
         page.keyboard.press("j")
     page.wait_for_selector("#sides[data-episode='6']")
     assert texts(page, ".head h3") == ["c"]
-    page.evaluate(
-        "open(10, false)"
-    )  # an attempt that failed, one that did at first, and its last word
+    # An attempt that failed, one that did at first, and its last word.
+    page.evaluate("open(10, false)")
     page.wait_for_selector("#sides[data-episode='10']")
     assert "attempts of" not in page.inner_text("#beside")
     page.wait_for_url("**episode=10*")

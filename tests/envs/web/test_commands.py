@@ -44,14 +44,13 @@ def test_sites_need_their_extra(monkeypatch):
 
 def test_sites_are_served_until_they_are_interrupted():
     program = Path(sys.executable).parent / "agentgym"
+    # A background job would ignore it.
     served = subprocess.Popen(
         [program, "sites", "--port", "0"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: signal.signal(
-            signal.SIGINT, signal.SIG_DFL
-        ),  # a background job would ignore it
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     rows = []
     for line in served.stdout:

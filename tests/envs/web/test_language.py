@@ -145,21 +145,23 @@ def test_only_what_is_visible_is_written():
     ]
     view = tree.View(1280, 720, boxes | {107: tree.Box(0, 100, 100, 20)})
     shown = [e.name for e in look.elements(tree.render(nodes, lambda dom: dom, view))]
+    # A field's text counts as in view with the field.
     assert shown == [
         "Shop",
         "touching",
         "in view",
         "Name",
         "Ada",
-    ]  # a field's text counts as in view with the field
+    ]
 
 
 def test_in_view_a_text_is_left_out_where_one_of_three_lines_before_holds_it():
     nodes = [node(1, "RootWebArea", "Shop", [2, 3, 4, 5, 6, 7, 8])]
+    # A field's text is never left out.
     nodes += [
         node(8, "textbox", "Search", [9]),
         node(9, "StaticText", "lamp"),
-    ]  # a field's text is never left out
+    ]
     nodes += [
         node(2, "link", "New lamps"),
         node(3, "StaticText", "lamp"),
@@ -169,6 +171,7 @@ def test_in_view_a_text_is_left_out_where_one_of_three_lines_before_holds_it():
     nodes += [node(6, "StaticText", "10"), node(7, "StaticText", "lamp")]
     view = tree.View(1280, 720, {100 + i: tree.Box(0, 0, 10, 10) for i in range(1, 10)})
     text = tree.render(nodes, lambda dom: dom, view)
+    # 10 is in ids alone.
     assert [e.name for e in look.elements(text)] == [
         "Shop",
         "New lamps",
@@ -178,7 +181,7 @@ def test_in_view_a_text_is_left_out_where_one_of_three_lines_before_holds_it():
         "lamp",
         "Search",
         "lamp",
-    ]  # 10 is in ids alone
+    ]
 
 
 def test_a_cut_keeps_whole_lines_and_counts_what_is_missing():

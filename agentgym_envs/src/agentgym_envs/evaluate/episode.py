@@ -17,6 +17,7 @@ from agentgym_envs.wrappers import FORMATS
 from agentgym_envs.wrappers.formats import Format, FunctionCall
 from agentgym_envs.wrappers.responses import FormatError
 
+# Marks around thoughts and actions in responses.
 MARKS = (
     "<think>",
     "</think>",
@@ -26,7 +27,7 @@ MARKS = (
     "</action>",
     "Thought:",
     "Action:",
-)  # around thoughts
+)
 log = logging.getLogger(__name__)
 
 

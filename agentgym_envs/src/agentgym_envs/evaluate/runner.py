@@ -132,9 +132,10 @@ class Runner:
         )
         waiting = deque(chains)
         self._chains_left = Counter(id(chain[0].env) for chain in chains)
+        # Waiting agents block a thread each.
         asyncio.get_running_loop().set_default_executor(
             ThreadPoolExecutor(self.limits.concurrency + 1)
-        )  # agents that wait
+        )
         try:
             async with asyncio.TaskGroup() as players:
                 for _ in range(min(self.limits.concurrency, len(chains))):

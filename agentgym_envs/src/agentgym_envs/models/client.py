@@ -42,10 +42,11 @@ log = logging.getLogger(__name__)
 __all__ = ["Client", "Endpoint", "Message", "Reply", "ToolSchema"]
 
 CONNECT = 10.0  # time limit of a connection, in seconds
+# Seconds before the first retry (doubled for each further one), and the longest.
 FIRST, LONGEST = (
     0.5,
     8.0,
-)  # seconds before the first retry (doubled for each further one), and the longest
+)
 JITTER = 0.25  # largest random share taken off a pause, so that calls do not retry all at once
 LONGEST_WAIT = 120.0  # seconds; if a server asks for a longer wait, the request fails
 SLOW = 2  # retries after a timeout: more would block for hours

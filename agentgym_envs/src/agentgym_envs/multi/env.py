@@ -81,9 +81,8 @@ class SeatsEnv(TextEnv):
     def act(self, action: str) -> Outcome:
         """Applies the acting seat's action and plays opponents until the caller's next turn."""
         invalid = dict.fromkeys(self.seats, False)
-        if not self.match.over and self.match.say(
-            self.seat, action
-        ):  # over already if others forfeited before anybody's turn
+        # The match can be over already: all opponents may have forfeited before the first turn.
+        if not self.match.over and self.match.say(self.seat, action):
             invalid = self._invalid()
         for seat, later in self._go_on().items():
             invalid[seat] |= later
@@ -124,14 +123,13 @@ class SeatsEnv(TextEnv):
 
     def _info(self, outcome: Outcome) -> dict[str, Any]:
         outcomes = {seat: self.match.outcomes[seat] for seat in self.seats}
+        # An invalid response is that of the current seat.
         result = {
             "seat": self.seat,
             "rewards": dict.fromkeys(self.seats, 0.0),
             "scores": {seat: float(o.score) for seat, o in outcomes.items()},
             "successes": {seat: bool(o.success) for seat, o in outcomes.items()},
-            "invalids": {
-                seat: outcome.invalid and seat == self.seat for seat in self.seats
-            },  # of a refused response
+            "invalids": {seat: outcome.invalid and seat == self.seat for seat in self.seats},
         }
         return {**result, **super()._info(outcome), "goal": self.game.goal(self.seat)}
 

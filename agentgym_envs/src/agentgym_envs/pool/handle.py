@@ -106,9 +106,8 @@ class Handle:
         try:
             while rest := self._unsent():
                 arriving = self._queue[0].end > self._count_sent()
-                self._sent.extend(
-                    map(self.socket.send, (rest,))
-                )  # no bytecode between send and append
+                # No bytecode between send and append.
+                self._sent.extend(map(self.socket.send, (rest,)))
                 if arriving:  # the first request was not sent completely before
                     self.since = time.monotonic()
         except BlockingIOError:

@@ -240,9 +240,8 @@ def _read(connection: socket.socket, requests: Requests) -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C is for the parent, which then ends this process
+    # Ctrl-C is for the parent, which then ends this process.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.dup2(2, 1)  # prints of environments must not reach the parent's standard output
     parent = socket.socket(fileno=int(sys.argv[1]))
     parent.set_inheritable(False)

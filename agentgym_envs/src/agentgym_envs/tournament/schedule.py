@@ -147,9 +147,8 @@ class Tournament:
                 row = future.result()
                 self.record.add(row)
                 self.on_row(row)
-                failures = (
-                    failures + (number == 1) if row["row"] == "fault" else 0
-                )  # a few games may fail again and again
+                # A few games may fail again and again.
+                failures = failures + (number == 1) if row["row"] == "fault" else 0
                 if row["row"] == "fault" and number < TRIES:
                     waiting.append((contest, number + 1))
             if failures >= OUTAGE:

@@ -32,9 +32,8 @@ class ActionFormat(gymnasium.Wrapper[str, str, str, str], gymnasium.utils.Record
     """
 
     def __init__(self, env: gymnasium.Env[str, str], name: str):
-        gymnasium.utils.RecordConstructorArgs.__init__(
-            self, name=name
-        )  # for gymnasium.make(wrapped.spec)
+        # For gymnasium.make(wrapped.spec).
+        gymnasium.utils.RecordConstructorArgs.__init__(self, name=name)
         super().__init__(env)
         if name not in FORMATS:
             raise UnknownName("action format", name, FORMATS)

@@ -204,9 +204,8 @@ class FunctionCall:
                 call = json.dumps(
                     {"name": name, "arguments": match.groupdict()}, ensure_ascii=False
                 )
-                call = re.sub(
-                    "<(?=/think)", r"\\u003c", call, flags=re.IGNORECASE
-                )  # it ends no thought of the response's
+                # The call must not end the thought of the response.
+                call = re.sub("<(?=/think)", r"\\u003c", call, flags=re.IGNORECASE)
                 return _readable(self, call, action)
         raise ValueError(f"no function writes the action {action!r}")
 

@@ -34,9 +34,8 @@ def summary(margin_P: Tensor, preference_P: Tensor) -> dict[str, float]:
     signed_P = margin_P * (2 * preference_P - 1)
     right_P = (1 + margin_P.sign() * (2 * preference_P - 1)) / 2
     confidence_P = margin_P.abs().sigmoid()
-    bin_P = (
-        ((2 * confidence_P - 1) * BINS).long().clamp(0, BINS - 1)
-    )  # from below: of a score that is no number
+    # The lower bound is for a score that is not a number.
+    bin_P = ((2 * confidence_P - 1) * BINS).long().clamp(0, BINS - 1)
     gaps = torch.zeros(BINS, dtype=torch.float64).index_add(0, bin_P, confidence_P - right_P)
     of_decided = {"accuracy": right_P, "margin": signed_P} if decided_P.any() else {}
     return {

@@ -28,10 +28,11 @@ CHANGEABLE = frozenset(
     }
 )
 """Keys that do not change the results of a run; they can change when a run is resumed."""
+# The files of a start that was interrupted before it wrote config.toml.
 UNFINISHED = {
     ".lock",
     ".config.toml-draft",
-}  # all that a start leaves which was interrupted before it wrote config.toml
+}
 
 
 def claim_folder(config: Settings) -> Path:

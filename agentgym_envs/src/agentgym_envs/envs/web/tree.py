@@ -224,9 +224,8 @@ def _says_all(node: Node, by_id: Mapping[str, Node]) -> bool:
 
 
 def _repeats(text: str, lines: Sequence[str]) -> bool:
-    return any(
-        repr(text)[1:-1] in line.partition("] ")[2] for line in lines[-NEAR:]
-    )  # not in its id, as WebArena would
+    # WebArena also searches the id of a line; we do not.
+    return any(repr(text)[1:-1] in line.partition("] ")[2] for line in lines[-NEAR:])
 
 
 def cut(text: str, limit: int) -> str:

@@ -55,9 +55,8 @@ class Chat(Agent):
     def visible(self) -> list[Message]:
         """Returns the messages to send: all, or the rules, the goal and the latest turns."""
         rules, *turns = self.messages
-        kept = (
-            len(turns) if self.window is None else 2 * self.window - len(turns) % 2
-        )  # the latest may not be answered yet
+        # The latest may not be answered yet.
+        kept = len(turns) if self.window is None else 2 * self.window - len(turns) % 2
         if len(turns) <= kept:
             return self.messages
         first, *rest = turns[-kept:]

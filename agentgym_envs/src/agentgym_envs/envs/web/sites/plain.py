@@ -302,9 +302,8 @@ class PlainBrowser:
         if chosen is None and any(
             n.attrs.get("data-flairs") == node.attrs.get("id", "-") for n in self.root.every()
         ):
-            chosen = Node(
-                "option", {"value": content}, node
-            )  # a script adds what fits another field
+            # A script adds what fits another field.
+            chosen = Node("option", {"value": content}, node)
             node.children.append(chosen)
         if chosen is None:
             raise NotShown(f"{self.name(node)!r} has no option {content!r}")

@@ -39,7 +39,7 @@ KINDS: Mapping[str, Callable[[str, str, str], bool]] = {
 """The judge of each kind: takes the value, the answer and the task's text in small letters."""
 
 EXAMPLE = re.compile(r"\banswer like\b:?.*$")
-"""An example of the form at the end of a task's text: it is no part of the question."""
+"""An example of the form at the end of a task's text: it is not part of the question."""
 LONGEST = 1_000  # characters: a longer text is a page and no answer
 MEASURED = ("number", "money", "duration")  # their judges read the unit of the example
 

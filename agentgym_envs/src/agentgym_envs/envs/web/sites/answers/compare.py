@@ -47,9 +47,9 @@ def pair(intent: str, among: Names) -> tuple[str, str] | None:
 
 
 def _short_forms(name: str, other: str) -> list[str]:
-    """Returns the parts of a name that tell it from the other one, the longest first.
+    """Returns the parts of a name that distinguish it from the other, the longest first.
 
-    Either all its own words are in them, or its last word and one of its own.
+    A part has all words that the other name lacks, or the last word and one such word.
     """
     words, others = tokens(name), {*tokens(other)}
     own = [w for w in words if w not in others]

@@ -136,7 +136,7 @@ def judge_time(value: str, text: str, intent: str) -> bool:
 
 
 def without_moments(text: str) -> str:
-    """Returns a text with lines in place of its dates and times: their digits are no numbers."""
+    """Returns a text with lines in place of its dates and times, whose digits are not values."""
     for pattern in (*DAYS[:6], *MONTH_FORMS[2:4], re.compile(r"\b\d\d?:\d\d(?::\d\d)?\b")):
         text = pattern.sub(lambda found: "_" * len(found[0]), text)
     return text

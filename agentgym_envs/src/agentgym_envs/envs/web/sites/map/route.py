@@ -4,11 +4,12 @@ import heapq
 import sqlite3
 from typing import NamedTuple
 
+# Speeds in km/h.
 SPEEDS = {
     "car": {"street": 35.0, "road": 75.0, "motorway": 110.0},
     "bike": {"street": 15.0, "road": 18.0},
     "foot": {"street": 4.8, "road": 4.8},
-}  # in km/h
+}
 
 
 class Leg(NamedTuple):
