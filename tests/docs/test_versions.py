@@ -17,6 +17,11 @@ def rows(env_id):
     return re.findall(rf"^\| `{name}-v(\d+)` \| (\S.*) \|$", section, re.MULTILINE)
 
 
+def test_only_the_latest_version_of_an_id_exists():
+    names = [env_id.rpartition("-v")[0] for env_id in IDS]
+    assert len(set(names)) == len(names)
+
+
 @pytest.mark.parametrize("env_id", IDS)
 def test_every_version_of_an_id_has_a_row(env_id):
     latest = int(env_id.rpartition("-v")[2])

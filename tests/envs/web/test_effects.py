@@ -106,6 +106,14 @@ def test_a_blocked_link_says_so(make, outside):
     assert f"ERROR: {outside}/there cannot be opened: it is not part of this task" in notes(text)
 
 
+def test_all_windows_of_an_action_have_a_line(make, outside):
+    script = f"window.open('{outside}/one'); window.open('{outside}/two')"
+    env = make(f'<button onclick="{script}">go</button>')
+    env.reset(seed=1)
+    lines = [f"BLOCKED: {outside}/{name} is not part of this task" for name in ("one", "two")]
+    assert notes(click(env, "go")[0]) == lines
+
+
 def test_the_count_is_of_different_addresses(make, outside):
     """A browser repeats and opens connections at will."""
     ask = (

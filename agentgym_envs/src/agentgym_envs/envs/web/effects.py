@@ -94,7 +94,7 @@ class Effects:
         """Notes a document that a page asks for.
 
         Args:
-            number: the browser's number of the request.
+            number: the browser's number of the request. A new window has its address instead.
             url: the document's address.
 
         Returns:

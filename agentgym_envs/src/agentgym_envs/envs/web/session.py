@@ -200,7 +200,8 @@ class Session:
                     promptText=params.get("defaultPrompt", ""),
                 )
         elif event == "Page.windowOpen":
-            if self.effects.document_requested("", params["url"] or "about:blank"):
+            url = params["url"] or "about:blank"
+            if self.effects.document_requested(url, url):
                 self._announced.append((time.monotonic() + NAVIGATION_WAIT, params["url"]))
         elif event == "Network.requestWillBeSent" and params.get("type") == "Document":
             self.effects.document_requested(params["requestId"], params["request"]["url"])
