@@ -14,7 +14,8 @@ BUILDER = """
     with cache.build_once(pathlib.Path(sys.argv[1])) as draft:
         (draft / "part").write_text("half")
         print(draft, flush=True)
-        time.sleep(60)
+        for _ in range(600):  # a signal just before a long sleep would be handled after it
+            time.sleep(0.1)
     """
 
 
