@@ -52,9 +52,8 @@ def unpack(model: Path) -> None:
     policy = AutoModelForCausalLM.from_pretrained(
         folder, gguf_file=file, dtype="float32", quantization_config=GgufConfig(dequantize=True)
     )
-    policy.generation_config.do_sample = (
-        True  # otherwise the server decodes greedily at any temperature
-    )
+    # Otherwise the server decodes greedily at any temperature.
+    policy.generation_config.do_sample = True
     AutoTokenizer.from_pretrained(folder, gguf_file=file).save_pretrained(model)
     policy.save_pretrained(model)
 

@@ -251,9 +251,8 @@ def type_of(item: Field[Any]) -> str:
     return ", ".join([text, *bounds])
 
 
-LARGE = (
-    1_000_000  # limits from here on only keep numbers representable, and say nothing to a reader
-)
+# Limits from here on only keep numbers representable, and say nothing to a reader.
+LARGE = 1_000_000
 BOUNDS = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
 
 

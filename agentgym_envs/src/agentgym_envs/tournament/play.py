@@ -72,9 +72,8 @@ def play(
             _settle(match, turns)
     seats = {seat: _seat(match, seat, name) for seat, name in players.items()}
     if end == "context":
-        seats[seat]["last"] = (
-            f"{seen}\n{seats[seat]['last']}"  # it was shown to a model that could not answer
-        )
+        # It was shown to a model that could not answer.
+        seats[seat]["last"] = f"{seen}\n{seats[seat]['last']}"
     first = seats[game.seats[0]]
     end = end or ("terminated" if match.over else "truncated")
     result = {

@@ -208,9 +208,8 @@ def make_app(site: Site) -> Flask:
     )
     app.url_map.converters["int"] = _Key
     app.secret_key = f"agentgym {site.name}"
-    app.config["SESSION_COOKIE_NAME"] = (
-        f"session_{site.name}"  # ports of one machine share their cookies
-    )
+    # Ports of one machine share their cookies.
+    app.config["SESSION_COOKIE_NAME"] = f"session_{site.name}"
     app.jinja_env.filters |= {"money": money, "day": day, "markdown": marked}
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     css, script = (
