@@ -140,7 +140,7 @@ def test_compiled_games_conform():
 @pytest.mark.timeout(900)
 def test_miniwob_conforms(length):
     """On pages whose script also goes on from the middle of an episode."""
-    pages = SCRIPTED[::8] if length == "brief" else SCRIPTED
+    pages = SCRIPTED[::16] if length == "brief" else SCRIPTED
     assert held("agentgym/MiniWoB-v1", tasks=[f"{page}-*" for page in pages]) == PROPERTIES
 
 
