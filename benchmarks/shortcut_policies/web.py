@@ -6,8 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 CLICKABLE = "link|button|checkbox|radio|tab|menuitem|switch|treeitem"
-COMMON = "03107 03108 148 Chestnut Avenue 17:00 2026-08-04 30 km/h There is no such post."
-"""The most frequent answers of WebSites up to 80 characters, by ``web_constant_agents.py``."""
+COMMON = (
+    "0 03107 1 10 11 12 129 13 132 14 142 15 16 17 17:00 18 19 2 20 21 22 2267 23 24 26 27 "
+    "28 29 3 30 31 32 35 4 40 41 43 47 5 50 54 55 57 59 6 7 70 75 76 8 81 83 84 86 87 89 9 "
+    "96 98 N/A Team inkwell style"
+)
+"""The most frequent answers of WebSites up to 200 characters, by ``web_constant_agents.py``."""
 _TEXT = re.compile(r"\[\d+\] \w+ '(.+)'")
 
 

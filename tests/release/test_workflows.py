@@ -35,6 +35,12 @@ def test_tox_has_the_environments(workflow):
     assert named <= environments()
 
 
+def test_the_test_files_that_tox_names_exist():
+    named = set(re.findall(r"tests/\S+\.py", (ROOT / "tox.ini").read_text()))
+    assert named
+    assert [path for path in sorted(named) if not (ROOT / path).is_file()] == []
+
+
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda p: p.name)
 def test_scripts_exist_and_are_executable(workflow):
     for step in steps(workflow):
