@@ -77,6 +77,47 @@ def use(endpoint, method="complete", *args, sleep=None, connections=16, **kwargs
     return asyncio.run(main())
 
 
+def test_failed_tries_are_reported_with_the_pause_before_the_next_one():
+    async def main(endpoint, pauses, seen):
+        async with Client(endpoint, sleep=pauses) as client:
+            client.on_failure = lambda error, wait: seen.append((error.status, wait))
+            with suppress(ProviderError):
+                await client.complete(MESSAGES)
+
+    for script, statuses in (
+        ([status(500), status(503), ok("well")], [500, 503]),
+        ([status(500), status(400)], [500, 400]),
+        ([status(502)] * 3, [502, 502, 502]),
+    ):
+        pauses, seen = Pauses(), []
+        with StubModel(script) as model:
+            asyncio.run(main(to(model, retries=2), pauses, seen))
+        assert [code for code, _ in seen] == statuses
+        assert [wait for _, wait in seen][: len(pauses)] == pauses
+        assert all(wait is None for _, wait in seen[len(pauses) :])
+
+
+FILTERED = {"message": "The response was filtered", "code": "content_filter", "type": None}
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [(FILTERED, ProviderError), (FILTERED | {"code": "invalid_value"}, ProviderRefused)],
+)
+def test_a_filter_rejects_one_conversation_and_another_400_every_one(error, kind):
+    with StubModel([status(400, body={"error": error})]) as model:
+        with pytest.raises(ProviderError) as raised:
+            use(to(model))
+        assert type(raised.value) is kind
+        assert len(model.requests) == 1
+
+
+@pytest.mark.parametrize(("named", "read"), [("m-2026", "m-2026"), (None, ""), (7, "")])
+def test_the_name_by_which_the_server_knows_the_model(named, read):
+    body = {"choices": [{"message": {"content": "yes"}}], "model": named}
+    assert answers.read_reply(body).model == read
+
+
 def test_a_reply_and_the_request_for_it():
     with StubModel([ok("go north")]) as model:
         reply = use(to(model))
@@ -110,13 +151,29 @@ def test_what_an_endpoint_says_is_in_the_request():
     assert reply.cost == pytest.approx((4 * 2 + 1 * 10) / 1_000_000)
 
 
-def test_openai_itself_is_sent_the_new_name_of_the_limit():
-    assert (
-        json.loads(Endpoint(model="o", max_tokens=9).body(MESSAGES, None, None))[
-            "max_completion_tokens"
-        ]
-        == 9
-    )
+def test_openai_itself_is_sent_the_new_name_of_the_limit(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    request = Client(Endpoint(model="o", max_tokens=9)).request(MESSAGES, None, None)
+    assert (request["max_completion_tokens"], "max_tokens" in request) == (9, False)
+
+
+def test_what_a_server_wants_back_with_its_calls_is_sent_back():
+    call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    signed = {**call, "extra_content": {"google": {"thought_signature": "s"}}}
+    with StubModel([ok("", tool_calls=[signed], reasoning_content="why"), ok()]) as model:
+        said = json.loads(json.dumps(use(to(model)).message()))
+        result = {"role": "tool", "tool_call_id": "c", "content": "a wall"}
+        use(to(model), "complete", [*MESSAGES, said, result])
+    sent = model.requests[1].messages[2]
+    expected = {"role": "assistant", "content": "", "reasoning_content": "why"}
+    assert sent == {**expected, "tool_calls": [signed]}
+
+
+def test_thoughts_without_a_call_are_not_sent_back():
+    with StubModel([ok("go", reasoning_content="why"), ok()]) as model:
+        said = use(to(model)).message()
+        use(to(model), "complete", [*MESSAGES, said, MESSAGES[1]])
+    assert model.requests[1].messages[2] == {"role": "assistant", "content": "go"}
 
 
 def test_tools_are_offered_and_called():

@@ -4,14 +4,19 @@ import email.utils
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
+
+import httpx2
 
 from agentgym_envs.errors import message_of
 
+T = TypeVar("T")
 LINE = 300  # characters of a server's message that an error repeats
 
+# Google's wait, in the body of an answer.
+_RETRY_DELAY = re.compile(r'"retryDelay":\s*"([\d.]+)s"')
 # How servers say that a conversation is too long for the model. OpenAI and many others name the
 # code; the rest is prose:
 # vLLM, SGLang, llama.cpp, LM Studio, Mistral and DeepSeek speak of the context, the last line is
@@ -24,10 +29,39 @@ _TOO_LONG = re.compile(
     r" \+ `max_new_tokens`",
     re.IGNORECASE,
 )
+# How servers say that a filter rejected one conversation: OpenAI, Azure, and gateways of both.
+_FILTERED = re.compile(r"content_filter|content_policy|content management policy", re.IGNORECASE)
 
 
 class NotOfTheProtocol(ValueError):
-    """An answer with status 200 that does not follow the protocol."""
+    """An answer with status 200 that does not follow the protocol.
+
+    Args:
+        message: the fault.
+        answer: the whole answer, if it is known.
+    """
+
+    def __init__(self, message: str, answer: httpx2.Response | None = None):
+        super().__init__(message)
+        self.answer = answer
+
+
+THOUGHTS = ("reasoning_details", "reasoning_content")
+"""Fields of a message with calls that OpenRouter or DeepSeek wants back."""
+MALFORMED = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
+"""Exceptions of a function that reads an answer of unexpected form."""
+
+
+def understood(answer: httpx2.Response, read: Callable[[], T]) -> T:
+    """Returns what a function reads from an answer.
+
+    Raises:
+        NotOfTheProtocol: the function fails.
+    """
+    try:
+        return read()
+    except MALFORMED as error:
+        raise NotOfTheProtocol(type(error).__name__, answer) from None
 
 
 @dataclass(frozen=True)
@@ -37,6 +71,8 @@ class Usage:
     prompt_tokens: int
     completion_tokens: int
     """Reasoning is among them."""
+    cached_tokens: int = 0
+    """Prompt tokens that the server read from its cache. They are among ``prompt_tokens``."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +83,13 @@ class ToolCall:
     arguments: str
     """The model's text: usually, but not always, a JSON object."""
     id: str = ""
+
+    def values(self) -> dict[str, Any]:
+        """Returns the arguments as a dictionary; malformed arguments become an empty one.
+
+        Servers accept only an object in a conversation.
+        """
+        return read_object(self.arguments)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,12 +104,38 @@ class Reply:
     usage: Usage | None = None
     """``None`` if the server does not count."""
     finish: str = ""
-    """The server's finish reason: ``stop``, ``length``, ``tool_calls``, …"""
+    """The finish reason in OpenAI's terms: ``stop``, ``length``, ``tool_calls``, ``refusal``, …"""
+    model: str = ""
+    """The served model's own id; empty if the server does not name it."""
+    replay: Mapping[str, Any] | None = None
+    """The message in its API's form, such as signed thoughts.
+
+    The agent sends it back unchanged in :meth:`message`. Only the same API reads it.
+    """
+    cached: bool = False
+    """Whether the reply comes from a :class:`~agentgym_envs.models.cache.ReplyCache`."""
     cost: float | None = None
     """In the currency of the endpoint's prices, without cache discounts.
 
     ``None`` without prices or usage.
     """
+
+    def message(self) -> dict[str, Any]:
+        """Returns the reply as the assistant's message of a conversation."""
+        calls = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": json.dumps(call.values())},
+            }
+            for call in self.tool_calls
+        ]
+        optional = {"tool_calls": calls, "replay": self.replay}
+        return {
+            "role": "assistant",
+            "content": self.text,
+            **{name: value for name, value in optional.items() if value},
+        }
 
 
 @dataclass(frozen=True)
@@ -83,6 +152,11 @@ class Complaint:
         """Whether the conversation exceeds the model's context."""
         return bool(_TOO_LONG.search(self.message) or _TOO_LONG.search(self.code))
 
+    @property
+    def filtered(self) -> bool:
+        """Whether a filter rejected the conversation; other conversations are not affected."""
+        return bool(_FILTERED.search(self.message) or _FILTERED.search(self.code))
+
 
 def read_reply(answer: Any) -> Reply:
     """Parses a chat completion.
@@ -96,11 +170,13 @@ def read_reply(answer: Any) -> Reply:
         if finish == "error":
             raise NotOfTheProtocol("the completion failed")
         return Reply(
-            text=_text(message.get("content")) or _text(message.get("refusal")),
+            text=text_of(message.get("content")) or text_of(message.get("refusal")),
             tool_calls=tuple(map(_call, message.get("tool_calls") or ())),
             reasoning=_reasoning(message),
             usage=_usage(answer.get("usage")),
-            finish=_text(finish),
+            finish=text_of(finish),
+            model=_named(answer.get("model")),
+            replay=_replay(message),
         )
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise NotOfTheProtocol(f"no completion: {type(error).__name__}") from error
@@ -114,7 +190,7 @@ def read_models(answer: Any) -> list[str]:
     """
     try:
         rows = answer if isinstance(answer, list) else answer["data"] or []
-        return [_text(row["id"]) for row in rows]
+        return [text_of(row["id"]) for row in rows]
     except (KeyError, TypeError) as error:
         raise NotOfTheProtocol(f"no list of models: {type(error).__name__}") from error
 
@@ -149,7 +225,7 @@ def read_complaint(body: str) -> Complaint:
     return Complaint(one_line(_sentence(messages[0])), f"{inner.get('code')} {inner.get('type')}")
 
 
-def seconds_to_wait(headers: Mapping[str, str], now: float) -> float | None:
+def seconds_to_wait(headers: Mapping[str, str], now: float, body: str = "") -> float | None:
     """Returns the wait that a server asks for, in seconds, or ``None``.
 
     Args:
@@ -157,6 +233,7 @@ def seconds_to_wait(headers: Mapping[str, str], now: float) -> float | None:
             seconds
             or as an HTTP date.
         now: the time, in seconds since the epoch.
+        body: of the answer; Google's names a ``retryDelay``.
     """
     for name, unit in (("retry-after-ms", 1000), ("retry-after", 1)):
         try:
@@ -165,8 +242,10 @@ def seconds_to_wait(headers: Mapping[str, str], now: float) -> float | None:
             continue
         return wait if math.isfinite(wait) and wait > 0 else None
     try:
+        if "retry-after" not in headers:
+            return float(_RETRY_DELAY.findall(body)[0]) or None
         wait = email.utils.parsedate_to_datetime(headers["retry-after"]).timestamp() - now
-    except (KeyError, ValueError, TypeError, OverflowError):
+    except (IndexError, ValueError, TypeError, OverflowError):
         return None
     return wait if wait > 0 else None
 
@@ -190,6 +269,15 @@ def one_line(text: str) -> str:
     return line if len(line) <= LINE else line[: LINE - 1] + "…"
 
 
+def read_object(text: str) -> dict[str, Any]:
+    """Returns a JSON object; an empty one for any other text."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 def _sentence(message: Any) -> str:
     """Returns a message as text.
 
@@ -203,7 +291,7 @@ def _sentence(message: Any) -> str:
     return str(message)
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
     """Returns a text, whole or in parts, without halves of surrogate pairs."""
     if value is None:
         return ""
@@ -214,26 +302,49 @@ def _text(value: Any) -> str:
     return value.encode("utf-8", "replace").decode()
 
 
+def _named(model: Any) -> str:
+    """Returns the model's name; a reply does not fail for its lack."""
+    return text_of(model) if isinstance(model, str) else ""
+
+
+def _replay(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Returns what a server wants back with its calls: thoughts, and Google's signatures."""
+    calls = message.get("tool_calls") or ()
+    kept = {name: message[name] for name in THOUGHTS if calls and message.get(name)}
+    if any(signatures := [call.get("extra_content") for call in calls]):
+        kept["extra_content"] = signatures
+    return {"api": "chat", "parts": [kept]} if kept else None
+
+
 def _reasoning(message: Mapping[str, Any]) -> str:
     found = (message.get(name) for name in ("reasoning_content", "reasoning"))
-    return next((_text(value) for value in found if isinstance(value, str)), "")
+    return next((text_of(value) for value in found if isinstance(value, str)), "")
 
 
 def _call(entry: Any) -> ToolCall:
     function = entry["function"]
     arguments = function.get("arguments")
     written = (
-        _text(arguments)
+        text_of(arguments)
         if isinstance(arguments, str)
         else json.dumps(arguments or {}, ensure_ascii=False)
     )
-    return ToolCall(_text(function["name"]), written, _text(entry.get("id")))
+    return ToolCall(text_of(function["name"]), written, text_of(entry.get("id")))
 
 
 def _usage(found: Any) -> Usage | None:
-    counts = (
-        [found.get(name) for name in ("prompt_tokens", "completion_tokens")]
-        if isinstance(found, dict)
-        else [None]
+    if not isinstance(found, dict):
+        return None
+    details = found.get("prompt_tokens_details")
+    return counted(
+        found.get("prompt_tokens"),
+        found.get("completion_tokens"),
+        details.get("cached_tokens") if isinstance(details, dict) else 0,
     )
-    return Usage(*counts) if all(type(count) is int and count >= 0 for count in counts) else None
+
+
+def counted(prompt: Any, completion: Any, cached: Any = 0) -> Usage | None:
+    """Returns the usage if the counts of prompt and completion are numbers from 0 up."""
+    if not all(type(count) is int and count >= 0 for count in (prompt, completion)):
+        return None
+    return Usage(prompt, completion, cached if type(cached) is int and cached > 0 else 0)

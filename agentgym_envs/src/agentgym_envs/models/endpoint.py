@@ -2,21 +2,27 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import httpx2
 
-from agentgym_envs.errors import ArgumentError
+from agentgym_envs.errors import ArgumentError, UnknownName
+from agentgym_envs.models.apis import APIS, Api, stranger
 from agentgym_envs.network import is_local
 
 Message = Mapping[str, Any]
-"""``{"role": …, "content": …}``, as OpenAI has it."""
+"""``{"role": …, "content": …}``, as OpenAI has it.
+
+An assistant's message can also have ``replay``: see :class:`~agentgym_envs.models.answers.Reply`.
+"""
 ToolSchema = Mapping[str, Any]
 """``{"type": "function", "function": …}``; see :meth:`.FunctionCall.schema`."""
 
-OURS = frozenset(("model", "messages", "tools", "stream", "n"))  # keys that ``extra`` must not set
+# Keys that ``extra`` must not set.
+OURS = frozenset(("model", "messages", "input", "contents", "tools", "stream", "n"))
+EFFORTS = ("low", "medium", "high")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,10 +34,18 @@ class Endpoint:
     """
 
     model: str
-    base_url: str = "https://api.openai.com/v1"
-    """Without user, password and query: secrets belong in the environment."""
-    api_key_env: str = "OPENAI_API_KEY"
-    """The environment variable that holds the key. It is optional for a server on this machine."""
+    api: str = "chat"
+    """The protocol: ``chat``, ``responses``, ``anthropic`` or ``google``."""
+    base_url: str = ""
+    """Without user, password and query: secrets belong in the environment.
+
+    Default: the server of the API's provider.
+    """
+    api_key_env: str = ""
+    """The environment variable that holds the key. It is optional for a server on this machine.
+
+    Default: the variable of the API's provider.
+    """
     timeout: float = 600.0
     """Time limit of one try in seconds, from the connection to the last byte."""
     retries: int = 12
@@ -46,12 +60,21 @@ class Endpoint:
 
     Sent to OpenAI as ``max_completion_tokens``, the only name that its reasoning models take.
     """
+    effort: str | None = None
+    """How much a reasoning model reasons: ``low``, ``medium`` or ``high``.
+
+    ``None``: the server's default.
+    """
     extra: Mapping[str, Any] = field(default_factory=dict)
     """More of the request's body, such as ``{"top_p": 0.9}``."""
     prices: tuple[float, float] | None = None
     """Prices of a million prompt tokens and of a million completion tokens."""
 
     def __post_init__(self) -> None:
+        if self.api not in APIS:
+            raise UnknownName("api", self.api, APIS)
+        for name in ("base_url", "api_key_env"):
+            object.__setattr__(self, name, getattr(self, name) or getattr(self.family, name))
         _check_url(self.base_url)
         if not self.model:
             raise ArgumentError("model must not be empty")
@@ -63,12 +86,29 @@ class Endpoint:
             raise ArgumentError(f"max_tokens must be at least 1, not {self.max_tokens}")
         if self.prices is not None and not all(0 <= price < float("inf") for price in self.prices):
             raise ArgumentError(f"prices must be numbers from 0 up, not {self.prices}")
+        if self.effort not in (None, *EFFORTS):
+            raise ArgumentError(f"effort must be low, medium or high, not {self.effort!r}")
         if clash := sorted(OURS & set(self.extra)):
             raise ArgumentError(f"extra must not set {', '.join(clash)}")
         try:
             json.dumps(dict(self.extra), allow_nan=False)
         except (TypeError, ValueError) as error:
             raise ArgumentError(f"extra must be JSON: {error}") from error
+
+    @property
+    def family(self) -> Api:
+        """The properties of the API."""
+        return APIS[self.api]
+
+    @property
+    def url(self) -> str:
+        """The base URL without a slash at its end."""
+        return self.base_url.rstrip("/")
+
+    @property
+    def has_path(self) -> bool:
+        """Whether the base URL has more than a host."""
+        return httpx2.URL(self.url).path != "/"
 
     @property
     def host(self) -> str:
@@ -79,7 +119,8 @@ class Endpoint:
         """Reads the key; it is optional for a server on this machine.
 
         Raises:
-            ArgumentError: the key is not set, or a header cannot hold it.
+            ArgumentError: the key is not set, belongs to another provider, or a header cannot hold
+                it.
         """
         key = os.environ.get(self.api_key_env, "").strip()
         if not key and not is_local(self.host):
@@ -89,23 +130,9 @@ class Endpoint:
             raise ArgumentError(
                 f"the environment variable {self.api_key_env} holds characters that no key has"
             )
+        if wrong := stranger(key, self.host):
+            raise ArgumentError(f"the key in ${self.api_key_env} {wrong}")
         return key
-
-    def body(
-        self, messages: Sequence[Message], tools: Sequence[ToolSchema] | None, seed: int | None
-    ) -> bytes:
-        """Returns the request for a completion."""
-        limit = "max_completion_tokens" if self.host == "api.openai.com" else "max_tokens"
-        options = {
-            "temperature": self.temperature,
-            limit: self.max_tokens,
-            "seed": seed,
-            "tools": list(tools) if tools else None,
-        }
-        given = {name: value for name, value in options.items() if value is not None}
-        return json.dumps(
-            {"model": self.model, "messages": list(messages), **given, **self.extra}
-        ).encode()
 
 
 def _check_url(text: str) -> None:

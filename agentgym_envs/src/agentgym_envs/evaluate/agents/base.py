@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from agentgym_envs import plugins
-from agentgym_envs.errors import AgentGymError, ArgumentError, BrokenPlugin
+from agentgym_envs.errors import AgentGymError, BrokenPlugin, not_taken
 from agentgym_envs.wrappers import FORMATS
 
 AGENTS = "agentgym_envs.agents"
@@ -172,10 +172,7 @@ def load(name: str, options: Mapping[str, Any] | None = None) -> AgentFactory:
     factory = AgentFactory(name, target, dict(options or {}))
     known = _keywords(target) - {"client"} if inspect.isclass(target) else set()
     if not _takes_all(target) and (unknown := sorted(set(factory.options) - known)):
-        raise ArgumentError(
-            f"agent {name!r} does not take the option {unknown[0]!r}; it takes:"
-            f" {', '.join(sorted(known)) or 'none'}"
-        )
+        raise not_taken(f"agent {name!r}", unknown[0], known)
     if factory.format not in (None, *FORMATS):
         raise BrokenPlugin(
             f"agent {name!r} has the format {factory.format!r}, which is none of"

@@ -5,7 +5,8 @@ from typing import Any
 
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate.agents.base import Agent, Opening
-from agentgym_envs.models.client import Client, Message
+from agentgym_envs.models.endpoint import Message
+from agentgym_envs.models.provider import Provider
 from agentgym_envs.wrappers.responses import FormatError, split_thought
 
 PICTURE = "screenshot"
@@ -22,12 +23,13 @@ class Chat(Agent):
             without a goal); None sends all.
     """
 
-    def __init__(self, *, client: Client, window: int | None = None):
+    def __init__(self, *, client: Provider, window: int | None = None):
         if window is not None and (not isinstance(window, int) or window < 1):
             raise ArgumentError(f"window={window!r}: must be a whole number from 1 up")
         self.client, self.window = client, window
         self.messages: list[Message] = []
         self.reasoning = self.picture = ""
+        self.replay: Message = {}
 
     async def start(self, opening: Opening) -> None:
         """Starts the conversation with the rules."""
@@ -39,7 +41,7 @@ class Chat(Agent):
         self.messages.append({"role": "user", "content": shown(observation, info)})
         self.picture = str(info.get(PICTURE) or "")
         response = await self.respond()
-        self.messages.append({"role": "assistant", "content": response})
+        self.messages.append({"role": "assistant", "content": response, **self.replay})
         return thinking(self.reasoning, response)
 
     async def respond(self) -> str:
@@ -50,6 +52,8 @@ class Chat(Agent):
         """Returns the model's answer to the visible conversation and ``more``."""
         reply = await self.client.complete(pictured([*self.visible(), *more], self.picture))
         self.reasoning = reply.reasoning
+        # A call without a result is refused, and this agent offers no functions.
+        self.replay = {"replay": reply.replay} if reply.replay and not reply.tool_calls else {}
         return reply.text
 
     def visible(self) -> list[Message]:

@@ -6,7 +6,8 @@ from typing import Any
 
 from agentgym_envs.evaluate.agents.base import Opening
 from agentgym_envs.evaluate.agents.chat import PICTURE, Chat, pictured, shown, thinking
-from agentgym_envs.models.client import Client, Message, Reply
+from agentgym_envs.models.endpoint import Message
+from agentgym_envs.models.provider import Provider
 
 
 class Function(Chat):
@@ -17,7 +18,7 @@ class Function(Chat):
 
     format = "function"
 
-    def __init__(self, *, client: Client):
+    def __init__(self, *, client: Provider):
         super().__init__(client=client)
 
     async def start(self, opening: Opening) -> None:
@@ -35,7 +36,7 @@ class Function(Chat):
         self.messages += results or [{"role": "user", "content": text}]
         seen = pictured(self.visible(), str(info.get(PICTURE) or ""))
         reply = await self.client.complete(seen, tools=self.opening.tools)
-        self.messages.append(_said(reply))
+        self.messages.append(reply.message())
         self._called = [call.id for call in reply.tool_calls]
         written = [
             json.dumps({"name": call.name, "arguments": call.arguments})
@@ -45,28 +46,3 @@ class Function(Chat):
             return thinking(reply.reasoning, reply.text)
         said = "\n".join(filter(None, [reply.reasoning, reply.text]))
         return thinking(said, "\n".join(f"<tool_call>{call}</tool_call>" for call in written))
-
-
-def arguments(given: Any) -> dict[str, Any]:
-    """Returns a call's arguments as a dictionary; malformed arguments become an empty one.
-
-    Servers accept only an object here.
-    """
-    try:
-        read = json.loads(given) if isinstance(given, str) else given
-    except ValueError:
-        return {}
-    return read if isinstance(read, dict) else {}
-
-
-def _said(reply: Reply) -> Message:
-    """Returns a reply as an assistant message."""
-    calls = [
-        {
-            "id": c.id,
-            "type": "function",
-            "function": {"name": c.name, "arguments": json.dumps(arguments(c.arguments))},
-        }
-        for c in reply.tool_calls
-    ]
-    return {"role": "assistant", "content": reply.text, **({"tool_calls": calls} if calls else {})}

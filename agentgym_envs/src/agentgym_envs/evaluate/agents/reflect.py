@@ -7,7 +7,7 @@ from typing import Any
 
 from agentgym_envs.evaluate.agents.base import Ending, Opening
 from agentgym_envs.evaluate.agents.chat import React, spoken
-from agentgym_envs.models.client import Message
+from agentgym_envs.models.endpoint import Message
 
 QUESTION = (
     "The attempt is over and the task was not solved. The last observation"

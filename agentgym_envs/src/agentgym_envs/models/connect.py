@@ -1,0 +1,32 @@
+"""Makes the client for an endpoint's API."""
+
+import importlib
+from typing import Any
+
+from agentgym_envs.models.endpoint import Endpoint
+from agentgym_envs.models.provider import Provider
+
+# Imported on use: each SDK is an extra.
+_CLIENTS = {
+    "chat": "client:Client",
+    "responses": "responses:Responses",
+    "anthropic": "anthropic:Anthropic",
+    "google": "google:Google",
+}
+
+
+def connect(endpoint: Endpoint, **options: Any) -> Provider:
+    """Returns a client.
+
+    Args:
+        endpoint: the model and its server.
+        **options: see :class:`~agentgym_envs.models.provider.BaseProvider`.
+
+    Raises:
+        ArgumentError: an invalid key or option.
+        MissingExtra: the API's SDK is not installed.
+    """
+    module, name = _CLIENTS[endpoint.api].split(":")
+    kind = getattr(importlib.import_module(f"agentgym_envs.models.{module}"), name)
+    client: Provider = kind(endpoint, **options)
+    return client

@@ -1,0 +1,240 @@
+"""The interface of the clients, and what all of them share."""
+
+import asyncio
+import functools
+import inspect
+import ssl
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from types import TracebackType
+from typing import Any, Protocol, Self, TypeVar
+
+import httpx2
+
+from agentgym_envs.errors import ArgumentError, ProviderError, ProviderRefused, UnknownName
+from agentgym_envs.models.answers import MALFORMED, NotOfTheProtocol, Reply, knows, one_line
+from agentgym_envs.models.cache import ReplyCache
+from agentgym_envs.models.endpoint import Endpoint, Message, ToolSchema
+from agentgym_envs.models.retry import Retry
+from agentgym_envs.network import is_local
+
+CONNECT = 10.0  # time limit of a connection, in seconds
+T = TypeVar("T")
+GREETING: Sequence[Message] = ({"role": "user", "content": "Say hello."},)
+
+
+class Provider(Protocol):
+    """A model behind an API. Use it in ``async with``."""
+
+    endpoint: Endpoint
+    on_failure: Callable[[ProviderError, float | None], None]
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: Sequence[ToolSchema] | None = None,
+        seed: int | None = None,
+        sample: str = "",
+    ) -> Reply:
+        """Returns the model's next message."""
+
+    async def check(self) -> None:
+        """Checks that the server has the model."""
+
+    async def close(self) -> None:
+        """Closes the connections."""
+
+    async def __aenter__(self) -> Self: ...
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+
+class BaseProvider(ABC):
+    """Sends requests to one endpoint and retries failures that can pass. Use it in ``async with``.
+
+    The key is read once, from the environment. It never appears in an error, log or ``repr``.
+    Proxies from environment variables are not used for servers on this machine.
+
+    Args:
+        endpoint: the model and its server.
+        connections: largest number of concurrent requests. Further calls wait for a free slot;
+            this wait does not count towards their time limit. Fewer are sent while the server is
+            overloaded.
+        sleep: pauses between two tries.
+        cache: replies of earlier runs; None asks the server every time.
+
+    Raises:
+        ArgumentError: the key is not set and the server is on another machine, the key is another
+            provider's, or a header cannot hold the key.
+        MissingExtra: the API's SDK is not installed.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        *,
+        connections: int = 16,
+        sleep: Callable[[float], Awaitable[Any]] = asyncio.sleep,
+        cache: ReplyCache | None = None,
+    ):
+        if connections < 1:
+            raise ArgumentError(f"connections must be at least 1, not {connections}")
+        self.endpoint = endpoint
+        self._key = endpoint.key()
+        self._cache = cache
+        self._retry = Retry(endpoint, self._key, connections=connections, sleep=sleep)
+        self._http = httpx2.AsyncClient(
+            timeout=httpx2.Timeout(endpoint.timeout, connect=min(CONNECT, endpoint.timeout)),
+            limits=httpx2.Limits(
+                max_connections=connections, max_keepalive_connections=connections
+            ),
+            trust_env=not is_local(endpoint.host),
+            verify=_certificates(),
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    @property
+    def on_failure(self) -> Callable[[ProviderError, float | None], None]:
+        """Called after each failed try with the error and the pause in seconds before the next.
+
+        The pause is None after the last try.
+        """
+        return self._retry.on_failure
+
+    @on_failure.setter
+    def on_failure(self, call: Callable[[ProviderError, float | None], None]) -> None:
+        self._retry.on_failure = call
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self._http.aclose()
+
+    @abstractmethod
+    def request(
+        self, messages: Sequence[Message], tools: Sequence[ToolSchema] | None, seed: int | None
+    ) -> dict[str, Any]:
+        """Returns the request for a completion, as JSON data."""
+
+    @abstractmethod
+    async def send(self, request: Mapping[str, Any]) -> Reply:
+        """Sends a request once.
+
+        Raises:
+            NotOfTheProtocol: the answer is not a completion.
+            Exception: an exception of ``httpx2`` or of the SDK.
+        """
+
+    @abstractmethod
+    async def names(self) -> list[str]:
+        """Asks once for the names of the server's models. Raises the same as :meth:`send`."""
+
+    async def parsed(self, raw: Any, read: Callable[[Any], T]) -> T:
+        """Lets an SDK parse an answer, and reads the result as JSON data.
+
+        Args:
+            raw: the SDK's raw response.
+            read: of the data.
+
+        Raises:
+            NotOfTheProtocol: one of them fails.
+        """
+        try:
+            made = raw.parse()
+            model = await made if inspect.isawaitable(made) else made
+            return read(model.model_dump(mode="json", exclude_unset=True, warnings=False))
+        except MALFORMED as error:
+            raise NotOfTheProtocol(type(error).__name__, raw.http_response) from None
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: Sequence[ToolSchema] | None = None,
+        seed: int | None = None,
+        sample: str = "",
+    ) -> Reply:
+        """Returns the model's next message.
+
+        Args:
+            messages: the conversation.
+            tools: functions that the model can call.
+            seed: of the sampling, where the API has one.
+            sample: names the draw. The cache returns the same reply for the same request and
+                sample; the server does not see it.
+
+        Raises:
+            ContextExceeded: the conversation is too long for the model.
+            ProviderRefused: the server refuses the request; a retry would fail too.
+            ProviderError: the server failed on all tries.
+        """
+        request = self.request(messages, tools, seed)
+        if self._cache is None:
+            return await self._asked(request)
+        place = [self.endpoint.api, self.endpoint.url, sample]
+        found = self._cache.get(place, request)
+        if found is None:
+            found = await self._asked(request)
+            self._cache.put(place, request, found)
+            return found
+        return replace(found, cached=True, cost=0.0)
+
+    async def _asked(self, request: Mapping[str, Any]) -> Reply:
+        reply = await self._retry.ask(lambda: self.send(request), self.endpoint.retries)
+        if reply.usage is None or self.endpoint.prices is None:
+            return reply
+        prompt, completion = self.endpoint.prices
+        cost = reply.usage.prompt_tokens * prompt + reply.usage.completion_tokens * completion
+        return replace(reply, cost=cost / 1e6)
+
+    async def check(self) -> None:
+        """Checks that the server has the model: by its list of models, or else by a short request.
+
+        Some servers have no list, or a list that fails or is incomplete.
+
+        Raises:
+            ProviderRefused: the server does not have the model, or refuses the key.
+            ProviderError: the server does not answer.
+        """
+        retries = min(2, self.endpoint.retries)
+        try:
+            models = await self._retry.ask(self.names, retries)
+        except ProviderError as error:
+            if error.status in (None, 401, 403):
+                raise
+            models = []
+        if knows(models, self.endpoint.model):
+            return
+        greeting = self.request(GREETING, None, None)
+        try:
+            await self._retry.ask(lambda: self.send(greeting), retries)
+        except ProviderRefused as error:
+            if not models:
+                raise
+            known = one_line(str(UnknownName("model", self.endpoint.model, models)))
+            raise ProviderRefused(f"{error} {known}", error.status) from None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.endpoint!r})"
+
+
+@functools.cache
+def _certificates() -> ssl.SSLContext:
+    """Loads the trusted certificates once: the system's, or those in ``SSL_CERT_FILE``."""
+    return httpx2.create_ssl_context()

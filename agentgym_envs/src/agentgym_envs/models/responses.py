@@ -1,0 +1,173 @@
+"""A client for OpenAI's Responses API, through its SDK. The server stores no conversation."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agentgym_envs.errors import MissingExtra
+from agentgym_envs.models.answers import NotOfTheProtocol, Reply, ToolCall, counted, text_of
+from agentgym_envs.models.endpoint import Message, ToolSchema
+from agentgym_envs.models.parts import content, replayed, system_text, turns
+from agentgym_envs.models.provider import BaseProvider
+
+API = "responses"
+FINISH = {"max_output_tokens": "length", "content_filter": "refusal"}
+
+
+class Responses(BaseProvider):
+    """OpenAI's models. See :class:`~agentgym_envs.models.provider.BaseProvider`."""
+
+    def __init__(self, *args: Any, **options: Any):
+        super().__init__(*args, **options)
+        try:
+            import openai
+        except ImportError as error:
+            raise MissingExtra("--api responses", "openai") from error
+        self._sdk = openai.AsyncOpenAI(
+            api_key=self._key or "none",
+            base_url=self.endpoint.url,
+            max_retries=0,
+            timeout=self.endpoint.timeout,
+            http_client=self._http,
+        )
+
+    def request(
+        self, messages: Sequence[Message], tools: Sequence[ToolSchema] | None, seed: int | None
+    ) -> dict[str, Any]:
+        """Returns the arguments of the SDK. The API has no seed."""
+        endpoint = self.endpoint
+        options = {
+            "instructions": system_text(messages) or None,
+            "tools": [tool(schema) for schema in tools] if tools else None,
+            "temperature": endpoint.temperature,
+            "max_output_tokens": endpoint.max_tokens,
+            "reasoning": {"effort": endpoint.effort} if endpoint.effort else None,
+            "extra_body": dict(endpoint.extra) or None,
+        }
+        return {
+            "model": endpoint.model,
+            "input": [item for message in turns(messages) for item in items(message)],
+            "store": False,
+            **{name: value for name, value in options.items() if value is not None},
+        }
+
+    async def send(self, request: Mapping[str, Any]) -> Reply:
+        """Sends a request once."""
+        raw = await self._sdk.responses.with_raw_response.create(**request)
+        return await self.parsed(raw, read)
+
+    async def names(self) -> list[str]:
+        """Asks once for the names of the server's models."""
+        raw = await self._sdk.models.with_raw_response.list()
+        return await self.parsed(raw, lambda page: [entry["id"] for entry in page["data"]])
+
+
+def tool(schema: ToolSchema) -> dict[str, Any]:
+    """Returns a function in the API's form."""
+    function = schema["function"]
+    return {
+        "type": "function",
+        "name": function["name"],
+        "description": function.get("description", ""),
+        "parameters": function["parameters"],
+        "strict": False,
+    }
+
+
+def items(message: Message) -> list[dict[str, Any]]:
+    """Returns a message in the API's form."""
+    if message["role"] == "tool":
+        result = {"type": "function_call_output", "call_id": message["tool_call_id"]}
+        return [{**result, "output": str(message["content"])}]
+    if message["role"] == "assistant":
+        return replayed(message, API) or _said(message)
+    parts = [
+        {"type": "input_text", "text": data}
+        if kind == "text"
+        else {
+            "type": "input_image",
+            "image_url": f"data:{kind};base64,{data}",
+            "detail": "auto",
+        }
+        for kind, data in content(message)
+    ]
+    return [{"role": "user", "content": parts}]
+
+
+def _said(message: Message) -> list[dict[str, Any]]:
+    """Returns an assistant's message that has no form of this API."""
+    text = str(message["content"])
+    calls = [
+        {
+            "type": "function_call",
+            "call_id": call["id"],
+            "name": call["function"]["name"],
+            "arguments": call["function"]["arguments"],
+        }
+        for call in message.get("tool_calls", ())
+    ]
+    return [*([{"role": "assistant", "content": text}] if text else []), *calls]
+
+
+def read(answer: Mapping[str, Any]) -> Reply:
+    """Parses a response.
+
+    Raises:
+        NotOfTheProtocol: the answer is not a response, or the response failed.
+    """
+    status = answer["status"]
+    if status not in ("completed", "incomplete"):
+        raise NotOfTheProtocol(f"the response is {status}")
+    output = answer["output"]
+    said = [part for item in output if item["type"] == "message" for part in item["content"]]
+    calls = tuple(_call(item) for item in output if item["type"] == "function_call")
+    why = (answer.get("incomplete_details") or {}).get("reason") or ""
+    usage = answer.get("usage") or {}
+    return Reply(
+        text="".join(text_of(part.get("text") or part.get("refusal")) for part in said),
+        tool_calls=calls,
+        reasoning="\n".join(_thoughts(item) for item in output if item["type"] == "reasoning"),
+        usage=counted(
+            usage.get("input_tokens"),
+            usage.get("output_tokens"),
+            (usage.get("input_tokens_details") or {}).get("cached_tokens"),
+        ),
+        finish=_finish(said, calls, text_of(why)),
+        model=text_of(answer.get("model")),
+        replay={"api": API, "parts": kept} if (kept := _kept(output)) else None,
+    )
+
+
+def _finish(said: Sequence[Mapping[str, Any]], calls: Sequence[ToolCall], incomplete: str) -> str:
+    if incomplete:
+        return FINISH.get(incomplete, incomplete)
+    if any(part["type"] == "refusal" for part in said):
+        return "refusal"
+    return "tool_calls" if calls else "stop"
+
+
+def _call(item: Mapping[str, Any]) -> ToolCall:
+    return ToolCall(item["name"], text_of(item["arguments"]), item["call_id"])
+
+
+def _thoughts(item: Mapping[str, Any]) -> str:
+    """Returns the summary of a reasoning item, or the text of a server that shows it."""
+    return "\n".join(
+        text_of(part["text"]) for part in item.get("content") or item.get("summary") or ()
+    )
+
+
+def _kept(output: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Returns the items that the next request repeats.
+
+    The server stores nothing, so it knows no item by its id, and reasoning is of use only if it is
+    encrypted.
+    """
+    return [
+        {
+            name: value
+            for name, value in item.items()
+            if value is not None and (name != "id" or item["type"] == "reasoning")
+        }
+        for item in output
+        if item["type"] in ("message", "function_call") or item.get("encrypted_content")
+    ]
