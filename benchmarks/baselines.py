@@ -7,7 +7,7 @@ Play any model behind an OpenAI-compatible server, then write the tables:
 
 Estimate the tokens, cost and time of a larger model first:
 
-    agentgym eval agentgym/Maze-v1 --model MODEL --dry-run --prices 1,4
+    agentgym eval agentgym/Maze-v1 --model MODEL --dry-run --prices 1 4
 
 The results of random play, shortcuts and oracles come from the tables of ``shortcuts.py`` in the
 READMEs of the environments. Models and the random policy play the same tasks with the same number

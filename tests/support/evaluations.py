@@ -3,7 +3,6 @@
 import asyncio
 from dataclasses import dataclass, field
 from functools import cache
-from types import SimpleNamespace
 
 from agentgym_envs.evaluate.agents import load
 from agentgym_envs.evaluate.agents.base import AgentFactory
@@ -12,6 +11,7 @@ from agentgym_envs.evaluate.plan import plan
 from agentgym_envs.evaluate.record import Record
 from agentgym_envs.evaluate.runner import Limits, Runner
 from agentgym_envs.evaluate.settings import Settings
+from agentgym_envs.models.answers import Reply, Usage
 
 MAZE = "agentgym/Maze-v1"
 
@@ -26,7 +26,7 @@ class Model:
     open: int = 0
     most: int = 0
 
-    async def complete(self, messages, *, tools=None):
+    async def complete(self, messages, *, tools=None, sample=""):
         self.asked.append([dict(m) for m in messages])
         self.open += 1
         self.most = max(self.most, self.open)
@@ -35,8 +35,7 @@ class Model:
         answer = self.answer(messages)
         if isinstance(answer, Exception):
             raise answer
-        usage = SimpleNamespace(prompt_tokens=100, completion_tokens=10)
-        return SimpleNamespace(text=answer, tool_calls=(), reasoning="", usage=usage, cost=0.25)
+        return Reply(text=answer, usage=Usage(100, 10), cost=0.25)
 
 
 def evaluate(

@@ -2,17 +2,18 @@
 
 import asyncio
 import json
-from types import SimpleNamespace
+from dataclasses import replace
 
 import pytest
 from evaluations import MAZE, Model, evaluate, mazes
 from stub_model import StubModel, ok
 
-from agentgym_envs.errors import ArgumentError, BrokenPlugin
+from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate.agents import Ending, load
 from agentgym_envs.evaluate.agents.base import AgentFactory, Opening
 from agentgym_envs.evaluate.plan import plan
 from agentgym_envs.feedback.export import LeftOut, conversation
+from agentgym_envs.models.answers import ToolCall
 from agentgym_envs.models.client import Client, Endpoint
 
 REACT = "Thought: north seems right.\nAction: go north"
@@ -159,16 +160,12 @@ def test_a_success_leaves_no_lesson():
 class Calling(Model):
     """Calls tools as it is told, and notes which tools it was given."""
 
-    async def complete(self, messages, *, tools=None):
+    async def complete(self, messages, *, tools=None, sample=""):
         reply = await super().complete(messages)
         self.tools = tools
         calls = json.loads(reply.text)
-        reply.text = ""
-        reply.tool_calls = tuple(
-            SimpleNamespace(id=f"c{n}", name=name, arguments=json.dumps(a))
-            for n, (name, a) in enumerate(calls)
-        )
-        return reply
+        made = tuple(ToolCall(name, json.dumps(a), f"c{n}") for n, (name, a) in enumerate(calls))
+        return replace(reply, text="", tool_calls=made)
 
 
 @pytest.mark.parametrize(
@@ -206,10 +203,10 @@ def test_tool_calls_are_actions_and_observations_their_results(tmp_path, calls, 
 
 def test_garbled_arguments_are_not_sent_back_and_words_beside_a_call_are_kept(tmp_path):
     class Garbled(Calling):
-        async def complete(self, messages, *, tools=None):
+        async def complete(self, messages, *, tools=None, sample=""):
             reply = await super().complete(messages, tools=tools)
-            reply.tool_calls[0].arguments, reply.text = '{"where": nor', "I had better go."
-            return reply
+            call = replace(reply.tool_calls[0], arguments='{"where": nor')
+            return replace(reply, tool_calls=(call,), text="I had better go.")
 
     model = Garbled(lambda m: json.dumps([["act", {}]]))
     (row,) = evaluate(tmp_path, mazes(1), "function", client=model, horizon=2).record.rows
@@ -354,8 +351,9 @@ def test_random_players_of_a_game_do_not_play_the_same(tmp_path):
 
 
 def test_a_response_that_is_no_text_is_an_error_of_the_agent(tmp_path):
-    with pytest.raises(BrokenPlugin, match="responded with None: a response is a str"):
-        evaluate(tmp_path, mazes(1), AgentFactory("none", lambda o, i: None, {}))
+    runner = evaluate(tmp_path, mazes(1), AgentFactory("none", lambda o, i: None, {}))
+    assert {row["fault"] for row in runner.record.rows} == {"agent"}
+    assert "responded with None: a response is a str" in runner.last_error
 
 
 PICTURES = [f"data:image/png;base64,{name}" for name in ("b25l", "dHdv")]

@@ -1,7 +1,7 @@
 import itertools
+import math
 from statistics import fmean
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -65,18 +65,83 @@ def test_pass_at_k_is_the_share_of_draws_with_a_success(case):
     assert metrics.pass_at_k(n, c, k) == pytest.approx(sum(map(any, draws)) / len(draws))
 
 
-def test_the_bootstrap_is_numpys_and_the_same_every_time():
-    values = [0.0, 0.25, 0.5, 1.0, 1.0, 0.0, 0.75, 0.5] * 5
-    found = metrics.bootstrap(values)
-    assert found == metrics.bootstrap(values)
-    draws = np.random.default_rng(1).choice(values, size=(20000, len(values))).mean(axis=1)
-    assert found == pytest.approx(tuple(np.quantile(draws, [0.025, 0.975])), abs=0.02)
+def mid_p_limit(successes, n, tail):
+    """The share at which more successes, and half of as many, have this chance."""
+
+    def more(share):
+        chance = [math.comb(n, k) * share**k * (1 - share) ** (n - k) for k in range(n + 1)]
+        return sum(chance[successes + 1 :]) + chance[successes] / 2
+
+    low, high = 0.0, 1.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if more(middle) < tail else (low, middle)
+    return low
 
 
-def test_the_bootstraps_two_ends_are_as_far_out():
+@pytest.mark.parametrize(("successes", "n"), [(0, 10), (3, 10), (10, 20), (6, 6), (97, 100)])
+def test_solved_and_failed_tasks_have_the_mid_p_interval(successes, n):
+    found = metrics.mean_interval([[1.0] * successes + [0.0] * (n - successes)])
+    exact = mid_p_limit(successes, n, 0.025), mid_p_limit(successes, n, 0.975)
+    assert found == pytest.approx(exact, abs=0.01)
+
+
+def test_all_solved_and_one_failure_by_hand():
+    """0.05 to the power of 1/6 is 0.607: six tasks, all solved, have the chance 0.025 of it."""
+    assert metrics.mean_interval([[1.0] * 6]) == (pytest.approx(0.607, abs=0.01), 1.0)
+    low, high = metrics.mean_interval([[1.0] * 5 + [0.75]])
+    assert low < 0.607
+    assert 0.97 < high < 1.0
+
+
+def test_many_fractional_tasks_have_the_normal_interval():
+    """By hand: the standard deviation of 0, 1/4, 1/2, 3/4 and 1 is 0.3536, divided by √400."""
+    low, high = metrics.mean_interval([[0.0, 0.25, 0.5, 0.75, 1.0] * 80])
+    assert (low, high) == pytest.approx((0.5 - 1.96 * 0.01768, 0.5 + 1.96 * 0.01768), abs=0.003)
+
+
+SHARES = st.sampled_from([0.0, 0.25, 0.5, 1.0])
+GROUPS = st.lists(st.lists(SHARES, min_size=1, max_size=6), min_size=1, max_size=4)
+
+
+@given(GROUPS, st.data())
+def test_a_worse_result_moves_neither_end_up(groups, data):
+    low, high = metrics.mean_interval(groups)
+    group = data.draw(st.integers(0, len(groups) - 1))
+    task = data.draw(st.integers(0, len(groups[group]) - 1))
+    worse = [list(values) for values in groups]
+    worse[group][task] = data.draw(st.floats(0, groups[group][task]))
+    after = metrics.mean_interval(worse)
+    assert after.low <= low
+    assert after.high <= high
+
+
+@given(GROUPS)
+def test_no_result_is_more_certain_than_all_solved(groups):
+    low, high = metrics.mean_interval(groups)
+    best = metrics.mean_interval([[1.0] * len(values) for values in groups])
+    assert high - low >= best.high - best.low - 0.02
+    assert low <= fmean(map(fmean, groups)) <= high
+
+
+@given(GROUPS, st.randoms())
+def test_the_order_of_tasks_and_families_does_not_matter(groups, rng):
+    mixed = [rng.sample(values, len(values)) for values in rng.sample(groups, len(groups))]
+    assert metrics.mean_interval(mixed) == metrics.mean_interval(groups)
+
+
+def test_the_two_ends_are_as_far_out():
     values = [0.1, 0.27, 0.5, 1.0, 0.93, 0.0, 0.71, 0.5]
-    low, high = metrics.bootstrap(values)
-    assert metrics.bootstrap([-v for v in values]) == pytest.approx((-high, -low))
+    low, high = metrics.mean_interval([values])
+    other = metrics.mean_interval([[1 - value for value in values]])
+    assert other == pytest.approx((1 - high, 1 - low), abs=0.02)
+
+
+def test_each_family_counts_the_same():
+    """One family of two tasks and one of 40: the few tasks make the interval wide."""
+    low, high = metrics.mean_interval([[1.0, 0.0], [0.0, 1.0] * 20])
+    assert high - low > 1.5 * (2 * 0.155)  # the width of 40 tasks
+    assert fmean([low, high]) == pytest.approx(0.5, abs=0.03)
 
 
 def test_the_sign_test_by_hand():
@@ -90,7 +155,7 @@ def test_means_are_over_tasks_and_not_over_episodes():
     rows = [row("a", attempt == 0, attempt=attempt) for attempt in range(4)] + [row("b", True)]
     found = metrics.summarise(rows)
     assert (found.tasks, found.attempts, found.success) == (2, 4, 0.625)
-    assert found.interval == metrics.bootstrap([0.25, 1.0])
+    assert found.interval == metrics.mean_interval([[0.25, 1.0]])
     assert found.pass_at == {1: 0.25, 2: 0.5, 3: 0.75, 4: 1.0}, "task b has no four attempts"
     assert metrics.summarise(rows[:4]).pass_at == found.pass_at
 
@@ -114,29 +179,42 @@ def test_the_tasks_of_an_interrupted_run_have_different_numbers_of_attempts():
     assert tables.results([row(task, attempt=n) for task in "ab" for n in range(2)]).notes == []
 
 
-@pytest.mark.parametrize(
-    ("succeeds", "expected"),
-    [
-        (lambda task, n: False, (0.0, 0.2775)),  # Wilson's of 0 of 10
-        (lambda task, n: True, (0.7225, 1.0)),
-        (lambda task, n: n == 0, (0.2366, 0.7634)),  # of 5 of 10
-    ],
-)
-def test_tasks_with_the_same_mean_leave_an_interval(succeeds, expected):
-    """Every resampling of ten equal means is the same, which makes nobody certain."""
-    rows = [row(f"t{task}", succeeds(task, n), attempt=n) for task in range(10) for n in range(2)]
-    assert metrics.summarise(rows).interval == pytest.approx(expected, abs=1e-4)
-    rows[0] = {**rows[0], "success": not rows[0]["success"]}
-    means = [sum(r["success"] for r in rows[i : i + 2]) / 2 for i in range(0, 20, 2)]
-    assert metrics.summarise(rows).interval == metrics.bootstrap(means)
-
-
-def test_a_difference_that_is_the_same_on_all_tasks_has_no_interval():
+def test_a_difference_that_is_the_same_on_all_tasks_has_an_interval():
+    """Twice the mid-p interval of three successes in three tasks: 0.05 ** (1 / 3) = 0.368."""
     first, second = [[row(task, success) for task in "abc"] for success in (False, True)]
-    assert metrics.compare(first, second).interval is None
-    assert tables.pairings([("one", first), ("two", second)]).lines[0]["95 %"] == ""
-    second[0]["success"] = False
-    assert metrics.compare(first, second).interval == metrics.bootstrap([0.0, 1.0, 1.0])
+    found = metrics.compare(first, second)
+    assert found.interval == (pytest.approx(2 * 0.368 - 1, abs=0.02), 1.0)
+    assert tables.pairings([("one", first), ("two", second)]).lines[0]["95 %"].endswith("to +1.00")
+    same = metrics.compare(first, first).interval
+    assert same.low < -0.2
+    assert same.high > 0.2
+
+
+def test_means_over_families_and_scenarios_have_intervals_and_pass_at_k():
+    rows = [
+        row(f"{family}{n}", n < solved and attempt == 0, attempt=attempt, family=family, scenario=s)
+        for family, s, solved in (("A", "s", 4), ("B", "s", 2), ("C", "t", 0))
+        for n in range(4)
+        for attempt in range(2)
+    ]
+    lines = {line["name"]: line for line in tables.results(rows).lines}
+    families = [[0.5] * 4, [0.5, 0.5, 0, 0], [0] * 4]
+    mean = lines["mean of 3 families"]
+    assert (mean["low"], mean["high"]) == metrics.mean_interval(families)
+    assert (mean["pass"], mean["k"], mean["any"]) == (0.5, 2, 0.5)  # of 1, 1/2 and 0
+    mean = lines["mean of 2 scenarios"]
+    scenarios = [families[0] + families[1], families[2]]
+    assert (mean["low"], mean["high"]) == metrics.mean_interval(scenarios)
+    assert mean["pass"] == pytest.approx(0.375)  # of 3/4 and 0
+
+
+def test_pass_at_k_of_a_mean_is_at_the_attempts_that_all_families_have():
+    rows = [row("a", n == 0, attempt=n, family="A") for n in range(4)]
+    rows += [row("b", n == 0, attempt=n, family="B") for n in range(2)]
+    mean = tables.results(rows).lines[-1]
+    assert (mean["pass"], mean["k"]) == (0.75, 2)  # of 1/2 and 1
+    assert "any" not in mean
+    assert "pass" not in tables.results([*rows, row("c", family="C")]).lines[-1]
 
 
 @pytest.mark.parametrize("score", [float("nan"), float("inf"), -float("inf"), None])
@@ -169,7 +247,7 @@ def test_rates_by_hand():
     found = metrics.summarise(rows)
     assert (found.turns, found.invalid, found.truncated) == (2.0, 0.5, 0.5)
     assert (found.prompt_tokens, found.completion_tokens) == (10, 2)
-    assert found.interval == metrics.wilson(1, 2)
+    assert found.interval == metrics.mean_interval([[1.0, 0.0]])
     assert metrics.summarise([row("a", end="context"), row("b")]).truncated == 0.5, (
         "a context that was spent cuts too"
     )

@@ -8,12 +8,18 @@ from collections import Counter
 
 import pytest
 
-from agentgym_envs.errors import EnvRaised, NeighbourFailed, ProviderError, ProviderRefused
+from agentgym_envs.errors import (
+    AgentFailure,
+    EnvRaised,
+    NeighbourFailed,
+    ProviderError,
+    ProviderRefused,
+)
 from agentgym_envs.evaluate import runner as module
 from agentgym_envs.evaluate.agents.base import AgentFactory
 from agentgym_envs.evaluate.plan import EvalEnv, Item
 from agentgym_envs.evaluate.record import Rows
-from agentgym_envs.evaluate.runner import DISTURBANCES, OUTAGE, Limits, Runner
+from agentgym_envs.evaluate.runner import DISTURBANCES, GIVE_UP, OUTAGE, Limits, Runner
 from agentgym_envs.evaluate.settings import Settings
 
 PLAYED = {"success": True, "score": 1.0, "end": "terminated", "turns": [], "memory": None}
@@ -86,17 +92,23 @@ def test_only_provider_errors_in_a_row_are_an_outage(run, between, episodes):
     assert "failed 8 times in a row" in run(*almost, DOWN, episodes=2, retries=OUTAGE).stopped
 
 
-@pytest.mark.parametrize(
-    ("status", "ends"),
-    [(None, True), (401, True), (403, True), (404, True), (400, False), (422, False)],
-)
-def test_a_refusal_of_everything_ends_the_run(run, status, ends):
-    refused = ProviderRefused("no", status)
-    if ends:
-        with pytest.raises(ProviderRefused):
-            run(refused, episodes=2)
-    else:
-        assert kinds(run(refused, PLAYED, episodes=2)) == {"fault": 1, "episode": 1}
+@pytest.mark.parametrize("status", [None, 301, 400, 401, 403, 404, 422])
+def test_a_refusal_ends_the_run(run, status):
+    with pytest.raises(ProviderRefused):
+        run(ProviderRefused("no", status), episodes=2)
+
+
+def test_an_agent_that_never_completes_an_episode_ends_the_run(run):
+    bug = AgentFailure("bug", "trace")
+    made = run(*[bug] * GIVE_UP, episodes=9, retries=2)
+    assert made.stopped == f"the agent failed {GIVE_UP} times, the last time with: bug"
+    made = run(PLAYED, *[bug] * 24, PLAYED, episodes=10, retries=2)
+    assert made.stopped == ""
+    assert kinds(made) == {"episode": 2, "fault": 24}
+    faults = [row for row in made.record.rows if row["row"] == "fault"]
+    assert {(row["fault"], row["error"], row["traceback"]) for row in faults} == {
+        ("agent", "bug", "trace")
+    }
 
 
 def test_attempts_that_learn_are_played_in_their_order(monkeypatch):

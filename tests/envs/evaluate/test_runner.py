@@ -1,5 +1,6 @@
 import time
 from collections import Counter
+from dataclasses import replace
 
 import gymnasium
 import pytest
@@ -161,16 +162,21 @@ def test_a_refusal_ends_the_run_at_once(tmp_path):
         evaluate(tmp_path, mazes(9), client=Model(lambda m: ProviderRefused("no model 'x'")))
 
 
-def test_an_agent_that_raises_ends_the_run_with_its_own_error_and_keeps_what_is_there(tmp_path):
+def test_an_agent_that_raises_is_a_fault_and_other_episodes_are_played(tmp_path):
     def act(observation, info):
-        if info["task_id"] == items[-1].task_id:
-            raise KeyError("bug")
+        if info["task_id"] == items[1].task_id:
+            return {}["bug"]
         return "look"
 
     items = mazes(4)
-    with pytest.raises(KeyError, match="bug"):
-        evaluate(tmp_path, items, AgentFactory("x", act, {}), concurrency=1)
-    assert evaluate(tmp_path, items[:3], AgentFactory("x", act, {})).missing(items[:3]) == []
+    runner = evaluate(tmp_path, items, AgentFactory("x", act, {}), concurrency=1, retries=1)
+    assert runner.missing(items) == items[1:2]
+    faults = [row for row in runner.record.rows if row["row"] == "fault"]
+    assert [(row["fault"], row["try"]) for row in faults] == [("agent", 1), ("agent", 2)]
+    assert "'act' of the agent _Function raised KeyError at test_runner.py:" in faults[0]["error"]
+    trace = faults[0]["traceback"].splitlines()
+    assert len(trace) <= 5
+    assert trace[-2:] == ['    return {}["bug"]', "KeyError: 'bug'"]
 
 
 def test_a_context_that_is_spent_ends_the_episode_and_it_counts(tmp_path):
@@ -208,10 +214,8 @@ def test_a_budget_begins_no_more_episodes_and_counts_what_earlier_runs_used(
 
 def test_a_budget_needs_a_server_that_counts(tmp_path):
     class Silent(Model):
-        async def complete(self, messages, *, tools=None):
-            reply = await super().complete(messages)
-            reply.usage = None
-            return reply
+        async def complete(self, messages, *, tools=None, sample=""):
+            return replace(await super().complete(messages), usage=None)
 
     for budget in (Budget(tokens=10), Budget(cost=10.0)):
         with pytest.raises(ArgumentError, match="does not say how many tokens"):
@@ -221,7 +225,7 @@ def test_a_budget_needs_a_server_that_counts(tmp_path):
     )
 
 
-def test_one_request_that_is_refused_costs_its_episode_and_not_the_run(tmp_path):
+def test_one_request_that_a_filter_rejects_costs_its_episode_and_not_the_run(tmp_path):
     env = gymnasium.make(MAZE, split="test")
     items_by_goal = {env.reset(options={"task_id": item.task_id})[0]: item for item in mazes(12)}
     goals = {goal: item.task_id for goal, item in items_by_goal.items()}
@@ -229,11 +233,11 @@ def test_one_request_that_is_refused_costs_its_episode_and_not_the_run(tmp_path)
     filtered = items[2].task_id
 
     def answer(messages):
-        refusal = ProviderRefused("400: content_filter", 400)
+        refusal = ProviderError("400: content_filter", 400)
         return refusal if calls[-1] == filtered else "go north"
 
     class Named(Model):
-        async def complete(self, messages, *, tools=None):
+        async def complete(self, messages, *, tools=None, sample=""):
             calls.append(goals[messages[1]["content"]])
             return await super().complete(messages)
 
@@ -303,13 +307,15 @@ def test_an_end_that_leaves_no_json_is_the_agents_error(tmp_path):
         def end(self, ending):
             return {1, 2}
 
-    with pytest.raises(BrokenPlugin, match="'end' of the agent Mine returned what is no JSON"):
-        evaluate(tmp_path, mazes(1), AgentFactory("mine", Mine, {}))
+    runner = evaluate(tmp_path, mazes(1), AgentFactory("mine", Mine, {}))
+    assert "'end' of the agent Mine returned what is no JSON" in runner.last_error
+    assert {row["fault"] for row in runner.record.rows} == {"agent"}
 
 
 def test_tokens_and_cost_are_written_down(tmp_path):
     (row,) = evaluate(tmp_path, mazes(1), client=Model()).record.rows
-    assert row["usage"] == {"calls": 3, "prompt_tokens": 300, "completion_tokens": 30, "cost": 0.75}
+    counts = {"calls": 3, "prompt_tokens": 300, "completion_tokens": 30, "cost": 0.75}
+    assert row["usage"] == {**counts, "cached_tokens": 0, "cached_calls": 0}
 
 
 def test_what_cannot_be_planned():
@@ -355,7 +361,12 @@ def test_a_family_whose_extra_is_missing_is_skipped_with_its_command(monkeypatch
         ("no_such_module:agent", {}, BrokenPlugin, "cannot be imported: ModuleNotFoundError"),
         ("math:pi", {}, BrokenPlugin, "neither a function nor a class"),
         ("collections:Counter", {}, BrokenPlugin, "neither a function nor a class"),
-        ("chat", {"windw": 3}, ArgumentError, "does not take the option 'windw'; it takes: window"),
+        (
+            "chat",
+            {"windw": 3},
+            ArgumentError,
+            "agent 'chat' does not take 'windw'. Did you mean 'window'?",
+        ),
     ],
 )
 def test_agents_that_cannot_be(name, options, error, message):

@@ -5,7 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.models.client import Client, Message, Reply
+from agentgym_envs.evaluate.transcript import OnReply
+from agentgym_envs.models.answers import Reply
+from agentgym_envs.models.endpoint import Message
+from agentgym_envs.models.provider import Provider
 
 
 @dataclass
@@ -17,11 +20,26 @@ class Usage:
     completion_tokens: int = 0
     cost: float = 0.0
     """In the currency of the prices that were given; 0 without prices."""
+    cached_tokens: int = 0
+    """Prompt tokens that the server read from its cache."""
+    cached_calls: int = 0
+    """Calls that the response cache answered. They count no tokens and no cost."""
 
     @property
     def tokens(self) -> int:
         """Prompt and completion tokens."""
         return self.prompt_tokens + self.completion_tokens
+
+    @property
+    def saved(self) -> str:
+        """What both caches saved, as a message; empty if nothing."""
+        parts = []
+        if self.cached_tokens:
+            share = f"{self.cached_tokens:,} of {self.prompt_tokens:,}"
+            parts.append(f"{share} prompt tokens came from the server's cache")
+        if self.cached_calls:
+            parts.append(f"{self.cached_calls:,} of {self.calls:,} replies came from --cache")
+        return "; ".join(parts)
 
     def add(self, other: "Usage | Mapping[str, Any]") -> None:
         """Adds another."""
@@ -64,11 +82,16 @@ class Meter:
     Args:
         client: the model.
         budget: of the run.
+        sample: names the episode, so that the response cache answers each episode differently.
+
+    Attributes:
+        on_reply: called with each request's messages and tools, and the reply.
     """
 
-    def __init__(self, client: Client, budget: Budget):
-        self._client, self._budget = client, budget
+    def __init__(self, client: Provider, budget: Budget, sample: str = ""):
+        self._client, self._budget, self._sample = client, budget, sample
         self.usage = Usage()
+        self.on_reply: OnReply = lambda messages, tools, reply: None
 
     async def complete(
         self, messages: Sequence[Message], *, tools: Sequence[Mapping[str, Any]] | None = None
@@ -77,21 +100,27 @@ class Meter:
 
         Raises:
             ArgumentError: there is a budget, and the server does not say what it used.
-            ProviderError: see :class:`~agentgym_envs.models.client.Client`.
+            ProviderError: see :class:`~agentgym_envs.models.provider.BaseProvider`.
         """
-        reply = await self._client.complete(messages, tools=tools)
+        # The number of the call: the same question can be asked twice in an episode.
+        sample = f"{self._sample}/{self.usage.calls}"
+        reply = await self._client.complete(messages, tools=tools, sample=sample)
         usage = reply.usage
         if usage is None and (self._budget.tokens is not None or self._budget.cost is not None):
             raise ArgumentError(
                 "the model's server does not say how many tokens it used, so that no budget can be"
                 " kept"
             )
-        used = Usage(
-            1,
-            usage.prompt_tokens if usage else 0,
-            usage.completion_tokens if usage else 0,
-            reply.cost or 0.0,
-        )
+        used = _used(reply)
         self.usage.add(used)
         self._budget.used.add(used)
+        self.on_reply(messages, tools, reply)
         return reply
+
+
+def _used(reply: Reply) -> Usage:
+    if reply.cached:
+        return Usage(calls=1, cached_calls=1)
+    if reply.usage is None:
+        return Usage(calls=1, cost=reply.cost or 0.0)
+    return Usage(calls=1, cost=reply.cost or 0.0, **vars(reply.usage))

@@ -1,39 +1,19 @@
-"""The live display of a run, and tables in the terminal.
+"""Tables in the terminal.
 
 Names of models and folders, and errors, are shown as they are, never as markup.
 """
 
 from collections.abc import Mapping, Sequence
-from types import TracebackType
-from typing import Self
 
 from rich import box
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.table import Table as RichTable
 from rich.text import Text
 
 from agentgym_envs.evaluate import tables
-from agentgym_envs.evaluate.budget import Budget
-from agentgym_envs.evaluate.metrics import wilson
 from agentgym_envs.evaluate.record import Row
 from agentgym_envs.evaluate.tables import Line, Table
 
-COLUMNS = (
-    TextColumn("{task.description}", markup=False),
-    BarColumn(bar_width=24),
-    MofNCompleteColumn(),
-    TextColumn("{task.fields[news]}", markup=False),
-    TimeElapsedColumn(),
-    TimeRemainingColumn(),
-)
 FORMATS: Mapping[str, str] = {  # key of a line's number to how it is written
     "success": "{success:.3f}",
     "low": "{low:.2f}–{high:.2f}",
@@ -48,66 +28,6 @@ FORMATS: Mapping[str, str] = {  # key of a line's number to how it is written
 
 
 PUBLISHED = "success in percent"  # the title of a table
-
-
-class Display:
-    """Episodes, success so far with its interval, faults, tokens, cost and time.
-
-    Args:
-        console: where to.
-        title: the environment or suite.
-        done: lines of earlier runs.
-        total: episodes in all.
-        budget: the used budget.
-    """
-
-    def __init__(
-        self, console: Console, title: str, done: Sequence[Row], total: int, budget: Budget
-    ):
-        self._budget, self._done, self._solved, self._faults = budget, 0, 0, 0
-        self._progress = Progress(*COLUMNS, console=console, transient=True)
-        self._bar = self._progress.add_task(title, total=total, news="")
-        for row in done:
-            self._count(row)
-
-    def __enter__(self) -> Self:
-        self._progress.start()
-        self._show()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._progress.stop()
-
-    def row(self, row: Row) -> None:
-        """Takes a new line in."""
-        self._count(row)
-        self._show()
-
-    def _count(self, row: Row) -> None:
-        if row["row"] == "fault":
-            self._faults += 1
-        else:
-            self._done += 1
-            self._solved += bool(row["success"])
-
-    def _show(self) -> None:
-        used = self._budget.used
-        parts = []
-        if self._done:
-            low, high = wilson(self._solved, self._done)
-            parts.append(f"success {self._solved / self._done:.2f} ({low:.2f}–{high:.2f})")
-        if used.tokens:
-            parts.append(f"{used.tokens:,} tokens")
-        if used.cost:
-            parts.append(f"cost {used.cost:.2f}")
-        if self._faults:
-            parts.append(f"{self._faults} faults")
-        self._progress.update(self._bar, completed=self._done, news=", ".join(parts))
 
 
 def show(console: Console, table: Table, title: str) -> None:

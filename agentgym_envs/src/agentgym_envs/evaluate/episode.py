@@ -1,15 +1,14 @@
 """Plays one episode, with one agent or one per seat, and records its turns."""
 
-import asyncio
-import inspect
 import json
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from agentgym_envs.errors import BrokenPlugin, ContextExceeded, ProviderError
+from agentgym_envs.errors import AgentFailure, ContextExceeded, ProviderError
 from agentgym_envs.evaluate.agents import ASK_ORACLE, Agent, Ending, Opening
+from agentgym_envs.evaluate.calls import Caller, made
 from agentgym_envs.evaluate.plan import Item
 from agentgym_envs.evaluate.record import Row
 from agentgym_envs.pool import AsyncEnvPool, Result
@@ -28,6 +27,7 @@ MARKS = (
     "Thought:",
     "Action:",
 )
+NO_LIMIT = Caller()
 log = logging.getLogger(__name__)
 
 
@@ -46,6 +46,8 @@ async def play(
     form: str | None,
     memory: Sequence[Any],
     turns: list[Row],
+    caller: Caller = NO_LIMIT,
+    on_turn: Callable[[], None] = lambda: None,
 ) -> Row:
     """Plays an episode.
 
@@ -58,11 +60,14 @@ async def play(
         form: the format of responses, or None.
         memory: lessons of earlier attempts.
         turns: an empty list that is filled during play, so that a fault's turns are known too.
+        caller: calls the agents.
+        on_turn: called after each turn.
 
     Returns:
         The keys of the episode's line that describe the play.
 
     Raises:
+        AgentFailure: an agent failed.
         EnvFailure: the environment failed.
         ProviderError: the model's server failed.
     """
@@ -77,11 +82,11 @@ async def play(
         info = result.info or {}
         seat = _seat(info)
         if seat not in agents:
-            agents[seat] = make()
-            await _called(agents[seat], "start", _opening(item, info, form, memory))
+            agents[seat] = made(make)
+            await caller.call(agents[seat], "start", _opening(item, info, form, memory))
         agent, seen[seat] = agents[seat], result.observation
         try:
-            response = await _called(agent, "act", result.observation, info)
+            response = await caller.call(agent, "act", result.observation, info)
         except ContextExceeded:
             end = "context"
             break
@@ -92,8 +97,23 @@ async def play(
         said = (after.action or "") if response is ASK_ORACLE else response
         turns.append(turn(result.observation, said, reader, after.reward, False, seat))
         _judge(turns, after.info)
+        on_turn()
         result = after
         end = "terminated" if result.terminated else "truncated" if result.truncated else ""
+    ended = await _ended(result, turns, end, agents, seen, caller)
+    seconds = round(time.monotonic() - began, 3)
+    return {"goal": goal, **ended, "turns": turns, "seconds": seconds}
+
+
+async def _ended(
+    result: Result,
+    turns: Sequence[Row],
+    end: str,
+    agents: Mapping[str, Agent],
+    seen: dict[str, str],
+    caller: Caller,
+) -> Row:
+    """Returns the outcome of an episode and what its agents learned."""
     info = result.info or {}
     total = sum(played["reward"] for played in turns)
     success = bool(info.get("success", result.terminated and total > 0))
@@ -102,16 +122,10 @@ async def play(
     lessons = {}
     for seat, agent in agents.items():
         own = bool(_own(info, "successes", seat, success)), float(_own(info, "scores", seat, score))
-        lessons[seat] = await _lesson(agent, Ending(seen[seat], *own, end != "terminated"))
-    seconds = round(time.monotonic() - began, 3)
-    ended = {
-        "goal": goal,
-        "success": success,
-        "score": score,
-        "end": end,
-        "last": result.observation,
-    }
-    return {**ended, "turns": turns, "seconds": seconds, "memory": _left(lessons)}
+        ending = Ending(seen[seat], *own, end != "terminated")
+        lessons[seat] = await _lesson(agent, ending, caller)
+    outcome = {"success": success, "score": score, "end": end, "last": result.observation}
+    return {**outcome, "memory": _left(lessons)}
 
 
 def _seat(info: Mapping[str, Any]) -> str:
@@ -161,33 +175,20 @@ def _opening(
     return Opening(item.task_id, item.attempt, goal, item.env.instructions, rules, tools, own, seat)
 
 
-async def _called(agent: Agent, method: str, *arguments: Any) -> Any:
-    """Calls an agent's method, in a thread unless it is async; None without the method."""
-    function = getattr(agent, method, None)
-    if function is None:
-        return None
-    answer = (
-        function(*arguments)
-        if inspect.iscoroutinefunction(function)
-        else await asyncio.to_thread(function, *arguments)
-    )
-    return await answer if inspect.isawaitable(answer) else answer
-
-
-async def _lesson(agent: Agent, ending: Ending) -> Any:
+async def _lesson(agent: Agent, ending: Ending, caller: Caller) -> Any:
     """Returns an agent's lesson for its next attempt; None if its model fails.
 
     The episode counts in both cases.
     """
     try:
-        lesson = await _called(agent, "end", ending)
+        lesson = await caller.call(agent, "end", ending)
     except ProviderError as error:
         log.warning("no lesson was learned: %s", error)
         return None
     try:
         json.dumps(lesson, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise BrokenPlugin(
+        raise AgentFailure(
             f"the 'end' of the agent {type(agent).__name__} returned what is no JSON: {error}"
         ) from error
     return lesson
@@ -195,7 +196,7 @@ async def _lesson(agent: Agent, ending: Ending) -> Any:
 
 async def _taken(agent: Agent, env_slot: EnvSlot, response: Any) -> Result:
     if not isinstance(response, str):
-        raise BrokenPlugin(
+        raise AgentFailure(
             f"the agent {type(agent).__name__} responded with {response!r}: a response is a str"
         )
     pool, number = env_slot

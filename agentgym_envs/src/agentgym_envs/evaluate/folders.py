@@ -11,7 +11,8 @@ from agentgym_envs.evaluate.record import EPISODES, read_settings
 def expanded(folders: Sequence[Path]) -> list[Path]:
     """Returns result folders without duplicates.
 
-    A run of agentgym-train is replaced by its evaluations, in order of the training step.
+    A folder of results is replaced by the results in it, in order of their names. A run of
+    agentgym-train is replaced by its evaluations, in order of the training step.
 
     Raises:
         ArgumentError: a run of agentgym-train that has no evaluation yet.
@@ -37,14 +38,19 @@ def named(folders: Sequence[Path]) -> list[str]:
 
 def _evaluations(folder: Path) -> list[Path]:
     inside = folder / "episodes"
-    if os.path.exists(folder / EPISODES) or not os.path.isdir(inside):
+    if os.path.exists(folder / EPISODES) or not os.path.isdir(folder):
         return [folder]
-    found = [
-        inside / name for name in os.listdir(inside) if os.path.exists(inside / name / EPISODES)
+    if not os.path.isdir(inside):
+        return sorted(_results_in(folder)) or [folder]
+    if found := _results_in(inside):
+        return sorted(found, key=_when)
+    raise ArgumentError(f"{folder} holds no results: no evaluation is in {inside} yet")
+
+
+def _results_in(folder: Path) -> list[Path]:
+    return [
+        folder / name for name in os.listdir(folder) if os.path.exists(folder / name / EPISODES)
     ]
-    if not found:
-        raise ArgumentError(f"{folder} holds no results: no evaluation is in {inside} yet")
-    return sorted(found, key=_when)
 
 
 def _when(folder: Path) -> tuple[float, str]:

@@ -6,15 +6,17 @@ share of all turns.
 """
 
 import math
-import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, fmean
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from agentgym_envs.evaluate.record import Row
 
 RESAMPLES = 2000
+DRAWS = 10_000  # random weights of an interval
 LEVEL = 0.95
 
 
@@ -35,6 +37,8 @@ class Summary:
     fewest: int
     """Smallest number of attempts at a task."""
     success: float
+    successes: Sequence[float]
+    """Mean success of each task."""
     interval: Interval
     """Confidence interval of the success, over tasks."""
     score: float
@@ -64,8 +68,8 @@ class Pairing(NamedTuple):
     tasks: int
     difference: float
     """Mean success of the second run minus that of the first."""
-    interval: Interval | None
-    """Interval of the difference; None if the difference is the same on all tasks."""
+    interval: Interval
+    """Confidence interval of the difference, over tasks."""
     better: int
     """Tasks on which the second succeeds more often."""
     worse: int
@@ -91,33 +95,44 @@ def wilson(successes: float, n: int) -> Interval:
     return Interval(max(0.0, centre - half), min(1.0, centre + half))
 
 
-def bootstrap(values: Sequence[float], *, seed: int = 0) -> Interval:
-    """Returns the bootstrap's percentile interval of the mean.
+def mean_interval(groups: Sequence[Sequence[float]]) -> Interval:
+    """Returns the interval of a mean over groups, in which each group counts the same.
+
+    A group is a family or a scenario, and a value is a task's mean over its attempts. The tasks are
+    the sampling unit. The method weights them at random (the Bayesian bootstrap of Rubin, 1981) and
+    adds one more task, which scores 0 or 1 with even odds. The interval holds the middle 95 % of
+    these means. A lower value moves neither end up.
+
+    With 0 alone or 1 alone, the extra task gives the one-sided bounds of Gaffke (2005) and of
+    Learned-Miller and Thomas (2019, arXiv:1905.06208). With both, values of 0 and 1 give the mid-p
+    interval of a share (Lancaster, 1961), up to the error of the simulation. The weights do not
+    depend on the groups, so differences between groups make the interval wider.
 
     Args:
-        values: one value per task.
-        seed: seed of the resampling.
+        groups: values in [0, 1]; each group has at least one.
+
+    >>> low, high = mean_interval([[1.0] * 6])
+    >>> round(low, 1), high
+    (0.6, 1.0)
     """
-    rng = random.Random(seed)
-    means = sorted(fmean(rng.choices(values, k=len(values))) for _ in range(RESAMPLES))
-    tail = round((1 - LEVEL) / 2 * RESAMPLES)
-    return Interval(means[tail], means[RESAMPLES - 1 - tail])
+    tasks = sorted((1 / (len(groups) * len(group)), x) for group in groups for x in group)
+    rng, total, part = np.random.default_rng(0), np.zeros(DRAWS), np.zeros(DRAWS)
+    for share, value in tasks:
+        weights = share * rng.standard_exponential(DRAWS)
+        total += weights
+        part += weights * value
+    # The extra task weighs as much as one of n tasks of equal weight, where n is the effective
+    # sample size of Kish (1965).
+    extra = sum(share * share for share, _ in tasks) * rng.standard_exponential(DRAWS)
+    means = np.sort(np.concatenate([part, part + extra]) / np.tile(total + extra, 2))
+    tail = round((1 - LEVEL) / 2 * len(means))
+    return Interval(float(means[tail]), float(means[-1 - tail]))
 
 
-def success_interval(means: Sequence[float], attempts: int) -> Interval:
-    """Returns the interval of a mean success over tasks.
-
-    With one attempt per task this is Wilson's interval, otherwise the bootstrap's over tasks. If
-    all tasks have the same mean (all failed, all solved), the bootstrap's interval has no width.
-    Then this is Wilson's interval too, with a task as one trial.
-
-    Args:
-        means: mean success of each task.
-        attempts: largest number of attempts at a task.
-    """
-    if attempts == 1 or min(means) == max(means):
-        return wilson(min(sum(means), len(means)), len(means))
-    return bootstrap(means)
+def difference_interval(differences: Sequence[float]) -> Interval:
+    """Returns the interval of a mean of differences in [-1, 1]; see :func:`mean_interval`."""
+    low, high = mean_interval([[(1 + d) / 2 for d in differences]])
+    return Interval(2 * low - 1, 2 * high - 1)
 
 
 def pass_at_k(n: int, c: int, k: int) -> float:
@@ -158,7 +173,8 @@ def summarise(rows: Sequence[Row]) -> Summary:
         attempts=most,
         fewest=min(map(len, tasks)),
         success=fmean(successes),
-        interval=success_interval(successes, most),
+        successes=successes,
+        interval=mean_interval([successes]),
         score=fmean(fmean(map(score_of, attempts)) for attempts in tasks),
         pass_at={
             k: fmean(
@@ -186,7 +202,7 @@ def compare(first: Sequence[Row], second: Sequence[Row]) -> Pairing | None:
         return None
     differences = [theirs[task] - mine[task] for task in shared]
     better, worse = sum(d > 0 for d in differences), sum(d < 0 for d in differences)
-    interval = bootstrap(differences) if min(differences) < max(differences) else None
+    interval = difference_interval(differences)
     return Pairing(
         len(shared), fmean(differences), interval, better, worse, sign_test(better, worse)
     )

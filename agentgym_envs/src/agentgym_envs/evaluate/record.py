@@ -11,17 +11,23 @@ A line of an episode::
      "success": true, "score": 1.0, "end": "terminated", "last": "the last observation",
      "turns": [{"observation": …, "response": …, "thought": …, "action": …, "reward": 1.0,
      "invalid": false}, …],
-     "usage": {"calls": 4, "prompt_tokens": 812, "completion_tokens": 90, "cost": 0.0}, "seconds":
-     3.1, "memory": null}
+     "usage": {"calls": 4, "prompt_tokens": 812, "completion_tokens": 90, "cost": 0.0,
+     "cached_tokens": 600, "cached_calls": 0}, "seconds": 3.1, "memory": null}
 
 If ``info["seat"]`` names the acting seat, a turn also has ``"seat"``, and ``memory`` is by seat.
 
 ``end`` is "terminated" (the task was decided), "truncated" (the step limit was reached) or
 "context" (the model's context was used up). A fault has the same first nine keys, and ``"row":
-"fault"``, ``"fault": "environment"`` or ``"provider"``, ``"try"``, ``"error"`` and ``"turns"`` (the
-number played). Faults are never scored.
+"fault"``, ``"fault": "environment"``, ``"provider"`` or ``"agent"``, ``"try"``, ``"error"`` and
+``"turns"`` (the number played). A fault of an agent also has ``"traceback"``. Faults are never
+scored.
+
+The episode of a model also has ``"messages"`` and ``"calls"``: see :mod:`.transcript`.
+``prompts.jsonl`` has the system prompts and tools that they name, each once. ``settings.json`` has
+the settings and the sessions: see :mod:`.sessions`.
 """
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -30,11 +36,15 @@ from typing import Any, NamedTuple
 
 from agentgym_envs import lines
 from agentgym_envs.errors import ArgumentError
+from agentgym_envs.evaluate.sessions import Session, played_by, version_of
 from agentgym_envs.evaluate.settings import Settings
+from agentgym_envs.evaluate.transcript import fits
 from agentgym_envs.lines import has
 
 Row = lines.Row
-EPISODES, SETTINGS = "episodes.jsonl", "settings.json"
+EPISODES, SETTINGS, PROMPTS = "episodes.jsonl", "settings.json", "prompts.jsonl"
+DRAFT = f".{SETTINGS}"
+LAYOUT = 2  # of a folder; raised by a change that older versions cannot read
 NUMBER = (int, float)
 HEAD = {
     **dict.fromkeys(("suite", "scenario", "family", "env_id", "task_id", "settings"), str),
@@ -71,10 +81,21 @@ class Rows:
 
     def __init__(self) -> None:
         self.rows: list[Row] = []
+        self.prompts: dict[str, Any] = {}
+        """System prompts and tools by their names."""
 
     def add(self, row: Row) -> None:
         """Adds a line."""
         self.rows.append(row)
+
+    def share(self, value: Any) -> str:
+        """Stores a value that several episodes have; returns its name, a hash."""
+        name = hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:12]
+        self.prompts.setdefault(name, value)
+        return name
+
+    def served(self, model: str) -> None:
+        """Notes the name by which the server knows the model; nothing keeps it here."""
 
 
 class Record(Rows):
@@ -102,21 +123,65 @@ class Record(Rows):
         self.rows, self.cut = read(folder)
         """The lines so far, and the bytes of a partial last line, which is dropped."""
         self._lines.drop(self.cut)
+        self._settings = read_settings(folder)
+        self._shared: lines.Lines | None = None
+
+    def begin(self, session: Session, *, change: bool) -> None:
+        """Adds the session that is about to play to the settings.
+
+        Args:
+            session: the session.
+            change: whether another version of agentgym-envs may go on with the results.
+
+        Raises:
+            ArgumentError: another version played the results, and ``change`` is false.
+        """
+        before: list[Session] = self._settings.setdefault("sessions", [])
+        if self.rows and not change and (was := played_by(before)) != version_of(session):
+            raise ArgumentError(
+                f"{self.folder} holds results of agentgym-envs {was}, and this is"
+                f" {version_of(session)}: pass --allow-version-change to mix them, or give another"
+                " --out"
+            )
+        before.append(session)
+        self._save()
 
     def add(self, row: Row) -> None:
         """Adds a line; it is on the disk when this returns."""
         self._lines.add(row)
         super().add(row)
 
+    def share(self, value: Any) -> str:
+        """Stores a value on the disk, once; returns its name."""
+        if self._shared is None:
+            self._shared, self.prompts = _open_prompts(self.folder)
+        known = len(self.prompts)
+        name = super().share(value)
+        if len(self.prompts) > known:
+            self._shared.add({"name": name, "value": value})
+        return name
+
+    def served(self, model: str) -> None:
+        """Adds the served model's name to the session."""
+        session = (self._settings.get("sessions") or [{}])[-1]
+        if model and model not in session.setdefault("served", []):
+            session["served"].append(model)
+            self._save()
+
     def close(self) -> None:
-        """Closes the file; other processes can open it."""
+        """Closes the files; other processes can open them."""
         self._lines.close()
+        if self._shared is not None:
+            self._shared.close()
+
+    def _save(self) -> None:
+        _write_settings(self.folder, self._settings)
 
 
 def write(folder: Path, settings: Mapping[str, Any], rows: Sequence[Row]) -> None:
     """Writes a whole folder and replaces its content: for episodes that were played elsewhere."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / SETTINGS).write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
+    _write_settings(folder, settings)
     (folder / EPISODES).write_text(
         "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
     )
@@ -134,6 +199,15 @@ def read(folder: Path) -> tuple[list[Row], int]:
         raise ArgumentError(
             f"{folder} holds no results: {EPISODES} cannot be read ({error.strerror})"
         ) from error
+
+
+def parsed(line: bytes, folder: Path, number: int) -> Row:
+    """Returns the row of a line of a run's folder.
+
+    Raises:
+        ArgumentError: an invalid line; the message has its number.
+    """
+    return lines.parsed(line, folder / EPISODES, number, _fits, "episode")
 
 
 def read_settings(folder: Path) -> dict[str, Any]:
@@ -154,7 +228,26 @@ def read_settings(folder: Path) -> dict[str, Any]:
         ) from error
     if not isinstance(found, dict):
         raise ArgumentError(f"{folder} holds no results: {SETTINGS} is no JSON object")
+    layout = found.get("layout", 1)
+    if not isinstance(layout, int) or layout > LAYOUT:
+        raise ArgumentError(
+            f"{folder} was written by a newer version of agentgym-envs (its layout is {layout}, and"
+            f" {LAYOUT} is the latest known here): upgrade agentgym-envs, or give another folder"
+        )
     return found
+
+
+def prompts(folder: Path) -> dict[str, Any]:
+    """Returns the system prompts and tools of a folder by name; empty if it has none.
+
+    Raises:
+        ArgumentError: an invalid line; the message has its number.
+    """
+    try:
+        rows, _ = lines.read(folder / PROMPTS, fits=_names, what="prompt")
+    except FileNotFoundError:
+        return {}
+    return {row["name"]: row["value"] for row in rows}
 
 
 def episodes(rows: Sequence[Row]) -> list[Row]:
@@ -166,22 +259,44 @@ def _claim(folder: Path, settings: Settings) -> None:
     """Writes the settings into a folder without lines, or compares them with its settings."""
     path, played = folder / SETTINGS, folder / EPISODES
     begun = played.exists() and played.stat().st_size > 0
-    if path.exists() and begun:
-        if different := settings.difference(read_settings(folder)):
+    there = read_settings(folder) if path.exists() else {}
+    if there and begun:
+        if different := settings.difference(there):
             raise ArgumentError(
                 f"{folder} holds results of other settings: {different}. Give another --out"
             )
-    elif begun or {item.name for item in folder.iterdir()} - {SETTINGS, EPISODES}:
+    elif begun or {item.name for item in folder.iterdir()} - {SETTINGS, DRAFT, EPISODES, PROMPTS}:
         raise ArgumentError(
             f"{folder} is not empty and holds no results of an evaluation. Give another --out"
         )
     else:
-        draft = folder / f".{SETTINGS}"
-        draft.write_text(json.dumps(asdict(settings), indent=1) + "\n", encoding="utf-8")
-        draft.replace(path)
+        _write_settings(folder, {**asdict(settings), "layout": LAYOUT})
+
+
+def _write_settings(folder: Path, settings: Mapping[str, Any]) -> None:
+    """Replaces the settings of a folder in one step, and leaves the old ones if that fails."""
+    draft = folder / DRAFT
+    try:
+        draft.write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
+        draft.replace(folder / SETTINGS)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise ArgumentError(f"cannot write {folder / SETTINGS}: {error.strerror}") from error
+
+
+def _open_prompts(folder: Path) -> tuple[lines.Lines, dict[str, Any]]:
+    """Opens the prompts of a folder for appending; drops a partial last line."""
+    path = folder / PROMPTS
+    opened = lines.Lines(path, busy=f"another run is at work in {folder}")
+    opened.drop(lines.read(path, fits=_names, what="prompt")[1])
+    return opened, prompts(folder)
+
+
+def _names(row: Row) -> bool:
+    return has(row, {"name": str}) and "value" in row
 
 
 def _fits(row: Row) -> bool:
     return has(row, KINDS[row["row"]]) and (
-        row["row"] == "fault" or all(has(turn, TURN) for turn in row["turns"])
+        row["row"] == "fault" or (all(has(turn, TURN) for turn in row["turns"]) and fits(row))
     )

@@ -10,7 +10,6 @@ import logging
 import os
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -18,6 +17,8 @@ from typing import Any
 
 from agentgym_envs import registry
 from agentgym_envs.errors import (
+    AgentFailure,
+    AgentGymError,
     ArgumentError,
     EnvFailure,
     NeighbourFailed,
@@ -27,11 +28,14 @@ from agentgym_envs.errors import (
 from agentgym_envs.evaluate.agents.base import AgentFactory
 from agentgym_envs.evaluate.agents.baselines import Oracle
 from agentgym_envs.evaluate.budget import Budget, Meter
+from agentgym_envs.evaluate.calls import Caller
 from agentgym_envs.evaluate.episode import EnvSlot, play
 from agentgym_envs.evaluate.plan import EvalEnv, Item
 from agentgym_envs.evaluate.record import Key, Row, Rows, episodes
 from agentgym_envs.evaluate.settings import Settings
-from agentgym_envs.models.client import Client
+from agentgym_envs.evaluate.transcript import Messages, OnReply, Tools, Transcript
+from agentgym_envs.models.answers import Reply
+from agentgym_envs.models.provider import Provider
 from agentgym_envs.pool import AsyncEnvPool
 
 log = logging.getLogger(__name__)
@@ -39,11 +43,10 @@ log = logging.getLogger(__name__)
 Chain = list[Item]
 PICTURES = "screenshots"
 OUTAGE = 8  # provider errors in a row, each after all of the client's own retries, that end a run
+GIVE_UP = 8  # failures of an agent before it completes any episode of a run, that end the run
 DISTURBANCES = 20  # repeats of an episode because others in its process failed
-
-
+HOPELESS = (None, 401, 403, 404)  # with this status the server refuses every request
 WORKERS = 8  # environments in one process wait for each other
-HOPELESS = (None, 401, 403, 404)  # with this status the server will refuse every request
 
 
 class _Outage(Exception):
@@ -60,6 +63,8 @@ class Limits:
     """Processes of an ``EvalEnv``; None: one per episode, at most ``WORKERS`` or two per core."""
     timeout: float = 60.0
     """Seconds that one call of an environment may take."""
+    agent_timeout: float | None = None
+    """Seconds that one call of an agent may take, with all of its requests; None: no limit."""
     retries: int = 2
     """Number of retries of a failed episode."""
     screenshots: bool = False
@@ -88,15 +93,17 @@ class Runner:
         client: the model, if the agent needs one.
         budget: the record's budget.
         on_row: called with each new line.
+        on_turn: called after each turn.
     """
 
     settings: Settings
     factory: AgentFactory
     record: Rows
     limits: Limits
-    client: Client | None = None
+    client: Provider | None = None
     budget: Budget = field(default_factory=Budget)
     on_row: Callable[[Row], None] = lambda row: None
+    on_turn: Callable[[], None] = lambda: None
     strict: bool = False
     """The first failure of an environment is raised."""
     stopped: str = ""
@@ -106,7 +113,8 @@ class Runner:
 
     def __post_init__(self) -> None:
         self._slot_pools: dict[int, _SlotPool] = {}
-        self._outage = 0
+        self._outage = self._broken = 0
+        self._completed = False
 
     def missing(self, items: Sequence[Item]) -> list[Item]:
         """Returns the episodes that the record does not hold."""
@@ -123,8 +131,9 @@ class Runner:
         If the run cannot continue, this returns early and sets ``stopped``.
 
         Raises:
-            ProviderRefused: the server refuses every request: the key, model or address is wrong.
-            Exception: an agent raised, or an environment rejected its arguments.
+            ProviderRefused: the server refuses a request: the key, the model, the address or an
+                option of the request is wrong.
+            AgentGymError: an environment rejected its arguments.
         """
         # Picture files have the task's name, so only one attempt at a task can run at a time.
         chains = _chains(
@@ -132,10 +141,6 @@ class Runner:
         )
         waiting = deque(chains)
         self._chains_left = Counter(id(chain[0].env) for chain in chains)
-        # Waiting agents block a thread each.
-        asyncio.get_running_loop().set_default_executor(
-            ThreadPoolExecutor(self.limits.concurrency + 1)
-        )
         try:
             async with asyncio.TaskGroup() as players:
                 for _ in range(min(self.limits.concurrency, len(chains))):
@@ -205,43 +210,63 @@ class Runner:
         A failure is not a result.
         """
         tries = disturbed = 0
-        meter = Meter(self.client, self.budget) if self.client else None
+        meter = self._meter(item, tries)
         while tries <= self.limits.retries and not self.stopped:
             if self.budget.spent:
                 self.stopped = self.budget.spent
                 return
             turns: list[Row] = []
             try:
-                make = partial(self.factory.make, meter)
-                played = await play(
-                    item,
-                    make,
-                    env_slot,
-                    form=self.settings.format,
-                    memory=self._memory(item),
-                    turns=turns,
-                )
-            except (EnvFailure, ProviderError) as error:
-                if self.strict or (isinstance(error, ProviderRefused) and error.status in HOPELESS):
-                    raise
+                played = await self._played(item, env_slot, turns, meter)
+            except ProviderRefused:
+                raise
+            except (AgentFailure, EnvFailure, ProviderError) as error:
+                if self.strict:
+                    raise _own(error) from None
                 disturbed += isinstance(error, NeighbourFailed)
                 if isinstance(error, NeighbourFailed) and disturbed <= DISTURBANCES:
                     log.info("%s is played again: %s", item.task_id, error)
                     continue
                 tries += 1
                 self._fault(item, error, tries, turns, meter)
-                meter = Meter(self.client, self.budget) if self.client else None
+                meter = self._meter(item, tries)
             else:
-                self._outage = 0
+                self._outage, self._completed = 0, True
                 self._keep_pictures(item, turns)
-                self._add(
-                    {
-                        **self._head("episode", item),
-                        **played,
-                        "usage": vars(meter.usage) if meter else {},
-                    }
-                )
+                used = {"usage": vars(meter.usage) if meter else {}}
+                self._add({**self._head("episode", item), **played, **used})
                 return
+
+    def _meter(self, item: Item, tries: int) -> Meter | None:
+        """Returns the client of one try."""
+        sample = "/".join((item.suite, item.family, item.task_id, f"{item.attempt}/{tries}"))
+        return Meter(self.client, self.budget, sample) if self.client else None
+
+    async def _played(
+        self, item: Item, env_slot: EnvSlot, turns: list[Row], meter: Meter | None
+    ) -> Row:
+        """Plays an episode once; returns its result and the model's calls."""
+        transcript = Transcript(self.record.share, turns)
+        if meter:
+            meter.on_reply = self._on_reply(transcript)
+        played = await play(
+            item,
+            partial(self.factory.make, meter),
+            env_slot,
+            form=self.settings.format,
+            memory=self._memory(item),
+            turns=turns,
+            caller=Caller(self.limits.agent_timeout),
+            on_turn=self.on_turn,
+        )
+        return {**played, **transcript.row}
+
+    def _on_reply(self, transcript: Transcript) -> OnReply:
+        def on_reply(messages: Messages, tools: Tools, reply: Reply) -> None:
+            transcript.add(messages, tools, reply)
+            self.record.served(reply.model)
+
+        return on_reply
 
     def _pictured(self, env: EvalEnv) -> bool:
         return self.limits.screenshots and registry.takes(env.env_id, "screenshots")
@@ -276,29 +301,23 @@ class Runner:
         return [left[key] for key in earlier if key in left]
 
     def _fault(
-        self,
-        item: Item,
-        error: EnvFailure | ProviderError,
-        tries: int,
-        turns: list[Row],
-        meter: Meter | None,
+        self, item: Item, error: AgentGymError, tries: int, turns: list[Row], meter: Meter | None
     ) -> None:
-        provider = isinstance(error, ProviderError)
-        said = {
-            "fault": "provider" if provider else "environment",
-            "try": tries,
-            "error": str(error),
-            "turns": len(turns),
-        }
-        self._add(
-            {**self._head("fault", item), **said, "usage": vars(meter.usage) if meter else {}}
-        )
+        kind = _kind(error)
+        said = {"fault": kind, "try": tries, "error": str(error), "turns": len(turns)}
+        trace = {"traceback": error.trace} if isinstance(error, AgentFailure) else {}
+        used = {"usage": vars(meter.usage) if meter else {}}
+        self._add({**self._head("fault", item), **said, **trace, **used})
         self.last_error = str(error)
-        self._outage = self._outage + 1 if provider else 0
+        self._outage = self._outage + 1 if kind == "provider" else 0
+        self._broken += kind == "agent"
         if self._outage >= OUTAGE:
             self.stopped = (
                 f"the model's server failed {OUTAGE} times in a row, the last time with: {error}"
             )
+        elif self._broken >= GIVE_UP and not self._completed:
+            self.stopped = f"the agent failed {GIVE_UP} times, the last time with: {error}"
+        if self.stopped:
             raise _Outage
 
     def _head(self, row: str, item: Item) -> Row:
@@ -314,6 +333,18 @@ class Runner:
     def _add(self, row: Row) -> None:
         self.record.add(row)
         self.on_row(row)
+
+
+def _own(error: AgentGymError) -> BaseException:
+    """Returns an agent's own exception, or the failure."""
+    return (error.__cause__ if isinstance(error, AgentFailure) else None) or error
+
+
+def _kind(error: AgentGymError) -> str:
+    """Returns what is at fault."""
+    if isinstance(error, ProviderError):
+        return "provider"
+    return "agent" if isinstance(error, AgentFailure) else "environment"
 
 
 def _first(group: BaseExceptionGroup[Any]) -> BaseException:

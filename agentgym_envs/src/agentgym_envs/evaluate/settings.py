@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+RECORDED = ("layout", "sessions")  # keys of settings.json that determine no result
+
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
@@ -37,9 +39,9 @@ class Settings:
         """A hash of all settings."""
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:12]
 
-    def difference(self, other: Mapping[str, Any]) -> str:
-        """Describes the differences from other settings, a dictionary; empty without any."""
-        mine = asdict(self)
+    def difference(self, recorded: Mapping[str, Any]) -> str:
+        """Describes the differences from the settings of a folder; empty without any."""
+        mine, other = asdict(self), {k: v for k, v in recorded.items() if k not in RECORDED}
         return "; ".join(
             f"{name} is {other.get(name)!r} there and {mine.get(name)!r} here"
             for name in sorted(mine.keys() | other.keys())

@@ -15,6 +15,7 @@ from agentgym_envs.evaluate.metrics import (
     by_task,
     compare,
     grouped,
+    mean_interval,
     summarise,
     unscored,
 )
@@ -40,12 +41,12 @@ COLUMNS = (  # the most important first: a narrow terminal shows those
 IN_PAGE = {"name": [("scenario", "scenario"), ("family", "family")], "low": [("interval", "95 %")]}
 PAIRED = ("runs", "tasks", "difference", "95 %", "better", "worse", "p")  # of the sign test
 LEGEND = (
-    "success and score: means over tasks, of a task over its attempts. 95 %: over tasks; Wilson's"
-    " interval with one attempt at each or where all tasks have the same mean, else the"
-    " bootstrap's. score: the paper's Avg@k. Pass@k: unbiased. score > 0: the paper's Pass@k, tasks"
-    " with an attempt that scored. turns, tokens: means over episodes. invalid: share of all turns"
-    " whose action was not understood. cut: share of episodes that ran out of turns or context. A"
-    " mean of families or scenarios counts each the same. Faults are never scored."
+    "success and score: means over tasks, of a task over its attempts. 95 %: the confidence"
+    " interval of the success, over tasks. score: the paper's Avg@k. Pass@k: unbiased. score > 0:"
+    " the paper's Pass@k, tasks with an attempt that scored. turns, tokens: means over episodes."
+    " invalid: share of all turns whose action was not understood. cut: share of episodes that ran"
+    " out of turns or context. A mean of families or scenarios counts each the same. Faults are"
+    " never scored."
 )
 COMMONEST = 3  # number of errors in a table
 LONG = 140  # characters of an error
@@ -263,19 +264,25 @@ def _average(what: str, summaries: Sequence[Summary | None]) -> list[Line]:
     )
     name = f"mean of {number} {what}"
     named = {"kind": "mean", "name": name, "scenario": "", "family": name, "group": what}
-    means = (
-        {
-            key: fmean(getattr(s, key) for s in there)
-            for key in ("success", "score", "invalid", "truncated")
-        }
-        if there
-        else {}
-    )
-    return [{**named, **means}] if there else []
+    return [{**named, **_means(there)}] if there else []
+
+
+def _means(summaries: Sequence[Summary]) -> Line:
+    """Returns the means of summaries; Pass@k at the largest k that all of them have."""
+    averaged = ("success", "score", "invalid", "truncated")
+    low, high = mean_interval([s.successes for s in summaries])
+    line = {key: fmean(getattr(s, key) for s in summaries) for key in averaged}
+    line |= {"low": low, "high": high}
+    k = min(s.attempts for s in summaries)
+    if k > 1:
+        line |= {"pass": fmean(s.pass_at[k] for s in summaries), "k": k}
+    if k > 1 and all(s.attempts == k for s in summaries):
+        line["any"] = fmean(s.any_score for s in summaries)
+    return line
 
 
 def _paired(name: str, p: Pairing) -> Line:
-    interval = f"{p.interval.low:+.2f} to {p.interval.high:+.2f}" if p.interval else ""
+    interval = f"{p.interval.low:+.2f} to {p.interval.high:+.2f}"
     values = (
         name,
         str(p.tasks),

@@ -1,0 +1,159 @@
+"""``agentgym eval --dry-run``: tokens, cost and time, estimated without a model.
+
+One episode per family is played by the oracle, or at random without one. Its observations and its
+turns give the estimate. The bound has the registered horizon and ``--max-tokens`` instead.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from rich.console import Console
+
+from agentgym_envs import registry
+from agentgym_envs.evaluate.agents.base import load
+from agentgym_envs.evaluate.display import show
+from agentgym_envs.evaluate.job import Job
+from agentgym_envs.evaluate.plan import Item
+from agentgym_envs.evaluate.record import Row, Rows
+from agentgym_envs.evaluate.runner import Limits, Runner
+from agentgym_envs.evaluate.settings import Settings
+from agentgym_envs.evaluate.tables import Table
+from agentgym_envs.wrappers import FORMATS
+
+CHARACTERS = 4  # per token
+RESPONSE = 60  # tokens of a response in the estimate
+RATE = 30  # generated tokens per second of one request
+CALLS = {"correct": 2}  # requests per turn
+COLUMNS = (
+    ("family", ""),
+    ("episodes", "episodes"),
+    ("turns", "turns"),
+    ("horizon", "horizon"),
+    ("estimate", "tokens"),
+    ("bound", "bound"),
+)
+ASSUMED = (
+    f"Assumed: {CHARACTERS} characters per token; observations and turns as in one episode per"
+    " family, which the oracle or random play went through; in the estimate responses of"
+    f" {RESPONSE} tokens, in the bound all turns of the horizon and responses of --max-tokens;"
+    f" {RATE} generated tokens per second of each request. Requests that fail and prompt caches do"
+    " not count. A model that solves less than the oracle uses more turns."
+)
+out = Console(markup=False, emoji=False, highlight=False)
+
+
+class Tokens(NamedTuple):
+    """Tokens of one or more episodes."""
+
+    prompt: float
+    completion: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Family:
+    """The episodes of a family, and the sample of it."""
+
+    name: str
+    episodes: int
+    horizon: int
+    turns: int
+    system: float
+    """Tokens of the system prompt."""
+    observation: float
+    """Mean tokens of an observation."""
+
+    def tokens(self, turns: int, response: float, window: int | None, calls: int) -> Tokens:
+        """Returns the tokens of all episodes if each has these turns and responses."""
+        seen = [min(n, window or n) for n in range(1, turns + 1)]
+        prompt = sum(
+            self.system + n * self.observation + (n - 1) * response + extra * response
+            for n in seen
+            for extra in range(calls)
+        )
+        return Tokens(self.episodes * prompt, self.episodes * turns * calls * response)
+
+
+def show_all(jobs: Sequence[Job]) -> None:
+    """Prints the estimate of each job."""
+    for job in jobs:
+        title = f"{job.player} on {job.settings.target}: {len(job.items)} episodes"
+        if not job.settings.model:
+            out.print(f"{title}, no tokens: the agent uses no model", soft_wrap=True)
+            continue
+        _show(job, title)
+    if any(job.settings.model for job in jobs):
+        out.print(ASSUMED, style="dim")
+
+
+def families(job: Job) -> tuple[list[Family], list[str]]:
+    """Plays a sample of each family; returns the families, and why others have no sample."""
+    groups: dict[tuple[str, str], list[Item]] = {}
+    for item in job.items:
+        groups.setdefault((item.scenario, item.family), []).append(item)
+    found, failed = [], []
+    for (_, name), items in groups.items():
+        sample = _sample(job, items[len(items) // 2])
+        if sample["row"] == "fault":
+            failed.append(f"{name} has no estimate: {sample['error']}")
+        else:
+            found.append(_family(job, name, items, sample))
+    return found, failed
+
+
+def _family(job: Job, name: str, items: Sequence[Item], sample: Row) -> Family:
+    env, form = items[0].env, job.settings.format
+    rules = FORMATS[form](env.tools).describe() if form else ""
+    seen = [len(turn["observation"]) for turn in sample["turns"]] or [len(sample["last"])]
+    return Family(
+        name=name,
+        episodes=len(items),
+        horizon=_horizon(job, env.env_id),
+        turns=max(1, len(sample["turns"])),
+        system=(len(env.instructions) + len(rules)) / CHARACTERS,
+        observation=fmean(seen) / CHARACTERS,
+    )
+
+
+def _horizon(job: Job, env_id: str) -> int:
+    return job.settings.horizon or registry.spec(env_id).max_episode_steps or 0
+
+
+def _sample(job: Job, item: Item) -> Row:
+    """Plays an episode by the oracle, or at random where there is none."""
+    factory = load("oracle" if item.env.text_env else "random")
+    settings = Settings(agent=factory.name, format=None, horizon=job.settings.horizon)
+    limits = Limits(concurrency=1, retries=0, timeout=job.options.timeout)
+    runner = Runner(settings=settings, factory=factory, record=Rows(), limits=limits)
+    asyncio.run(runner.run([item]))
+    return runner.record.rows[-1]
+
+
+def _show(job: Job, title: str) -> None:
+    found, failed = families(job)
+    window, calls = job.factory.options.get("window"), CALLS.get(job.factory.name, 1)
+    estimates = [f.tokens(min(f.turns, f.horizon), RESPONSE, window, calls) for f in found]
+    most = job.options.max_tokens
+    bounds = [f.tokens(f.horizon, most, window, calls) for f in found]
+    lines: list[dict[str, Any]] = [
+        {**vars(f), "family": f.name, "estimate": f"{sum(e):,.0f}", "bound": f"{sum(b):,.0f}"}
+        for f, e, b in zip(found, estimates, bounds, strict=True)
+    ]
+    show(out, Table(COLUMNS, lines, failed), title)
+    for name, parts in (("estimate", estimates), ("bound", bounds)):
+        total = Tokens(sum(p.prompt for p in parts), sum(p.completion for p in parts))
+        out.print(f"{name}: {_described(job, total)}", soft_wrap=True)
+
+
+def _described(job: Job, total: Tokens) -> str:
+    parts = [f"{total.prompt:,.0f} prompt and {total.completion:,.0f} completion tokens"]
+    if job.options.prices:
+        prompt, completion = job.options.prices
+        cost = (total.prompt * prompt + total.completion * completion) / 1e6
+        parts.append(f"cost {cost:,.2f}")
+    at_once = min(job.options.concurrency, len(job.items))
+    minutes = total.completion / RATE / at_once / 60
+    parts.append(f"about {minutes:,.1f} minutes at {at_once} episodes at a time")
+    return ", ".join(parts)

@@ -1,0 +1,189 @@
+"""What one run of ``agentgym eval`` plays: from options to settings, episodes and a client."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agentgym_envs.errors import ArgumentError, UnknownName
+from agentgym_envs.evaluate.agents.base import AgentFactory, load
+from agentgym_envs.evaluate.options import Options, Pairs
+from agentgym_envs.evaluate.plan import Item, Skipped, plan
+from agentgym_envs.evaluate.runner import Limits
+from agentgym_envs.evaluate.settings import Settings
+from agentgym_envs.evaluate.suites import suites
+from agentgym_envs.keywords import keywords
+from agentgym_envs.models.cache import ReplyCache
+from agentgym_envs.models.connect import connect
+from agentgym_envs.models.endpoint import Endpoint
+from agentgym_envs.models.provider import Provider
+from agentgym_envs.wrappers import FORMATS
+
+RESULTS = Path("results")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """One agent, one target and one folder."""
+
+    options: Options
+    settings: Settings
+    factory: AgentFactory
+    items: list[Item]
+    skipped: list[Skipped]
+    """Families that cannot be played here."""
+    client: Provider | None
+    """None if the agent does not act through a model."""
+
+    @property
+    def folder(self) -> Path:
+        """The results' folder."""
+        parts = [self.settings.target, self.settings.model, self.factory.name]
+        name = re.sub(r"[^\w.-]+", "-", "-".join(filter(None, parts))).strip("-")
+        given = self.options
+        return given.out if given.out and not given.several else (given.out or RESULTS) / name
+
+    @property
+    def player(self) -> str:
+        """The model's or the agent's name."""
+        return self.settings.model or self.factory.name
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of the execution."""
+        given = self.options
+        return Limits(
+            concurrency=given.concurrency,
+            workers=given.workers,
+            timeout=given.timeout,
+            agent_timeout=given.agent_timeout,
+            screenshots=given.screenshots,
+        )
+
+
+def prepared(given: Options) -> Job:
+    """Checks all options and plans the episodes.
+
+    Raises:
+        AgentGymError: an option is invalid, or nothing can be played.
+    """
+    if not (given.agent or given.model):
+        raise ArgumentError("no agent: pass --model or --agent")
+    factory = load(given.agent or "react", keywords(given.option))
+    settings = _settings(given, factory)
+    _check_budget(given, factory)
+    items, skipped = _planned(given)
+    return Job(
+        options=given,
+        settings=settings,
+        factory=factory,
+        items=items,
+        skipped=skipped,
+        client=_client(given, factory, settings),
+    )
+
+
+def _settings(given: Options, factory: AgentFactory) -> Settings:
+    _check_format(given.form, factory)
+    _check_model(given, factory)
+    return Settings(
+        target=given.target,
+        split="" if given.target in suites else given.split,
+        agent=factory.name,
+        options=factory.options,
+        model=given.model,
+        sampling=_sampling(given) if given.model else {},
+        format=given.form or factory.format,
+        horizon=given.horizon,
+        kwargs={**keywords(given.set_), **keywords(given.data)},
+    )
+
+
+def _check_format(form: str | None, factory: AgentFactory) -> None:
+    if form is not None and form not in FORMATS:
+        raise UnknownName("format", form, FORMATS)
+    if form not in (None, factory.format) and factory.format in (None, "function"):
+        raise ArgumentError(
+            f"agent {factory.name!r} has no choice of how its responses hold actions: leave"
+            " --format out"
+        )
+
+
+def _check_model(given: Options, factory: AgentFactory) -> None:
+    asked = [name for name in ("model", "effort", "cache") if getattr(given, name)]
+    if asked and not factory.needs_client:
+        raise ArgumentError(
+            f"agent {factory.name!r} does not act through a model: leave --{asked[0]} out"
+        )
+    if factory.needs_client and not given.model:
+        raise ArgumentError(f"agent {factory.name!r} acts through a model: name one with --model")
+
+
+def _check_budget(given: Options, factory: AgentFactory) -> None:
+    limits = {"--budget-tokens": given.budget_tokens, "--budget-cost": given.budget_cost}
+    passed = [name for name, value in limits.items() if value is not None]
+    if passed and not factory.needs_client:
+        raise ArgumentError(
+            f"agent {factory.name!r} does not act through a model and uses no tokens: leave"
+            f" {passed[0]} out"
+        )
+    if given.budget_cost is not None and given.prices is None:
+        raise ArgumentError(
+            "--budget-cost needs --prices: the cost of a million prompt and completion tokens"
+        )
+
+
+def _sampling(given: Options) -> dict[str, Any]:
+    """Returns the sampling options of every request."""
+    extra = keywords(given.send)
+    if clash := sorted({"temperature", "max_tokens"} & extra.keys()):
+        raise ArgumentError(f"--send {clash[0]}=…: use --{clash[0].replace('_', '-')}")
+    chosen = {"api": given.api if given.api != "chat" else None, "effort": given.effort}
+    return {
+        "temperature": given.temperature,
+        "max_tokens": given.max_tokens,
+        "extra": extra,
+        # Left out by default, so that the settings of earlier runs stay the same.
+        **{name: value for name, value in chosen.items() if value is not None},
+    }
+
+
+def _client(given: Options, factory: AgentFactory, settings: Settings) -> Provider | None:
+    if not factory.needs_client:
+        return None
+    if given.dry_run:
+        factory.make()
+        return None
+    endpoint = Endpoint(model=given.model, **settings.sampling, **given.endpoint)
+    cache = ReplyCache(given.cache) if given.cache else None
+    client = connect(endpoint, connections=given.concurrency, cache=cache)
+    factory.make(client)  # rejects an invalid option before any file is written
+    return client
+
+
+def _planned(given: Options) -> tuple[list[Item], list[Skipped]]:
+    items, skipped = plan(
+        given.target,
+        split=given.split,
+        tasks=given.task,
+        episodes=given.episodes,
+        attempts=given.attempts,
+        only=[name.strip() for name in given.only.split(",")] if given.only else [],
+        kwargs=keywords(given.set_),
+        data=_by_family(given.data),
+    )
+    if not items:
+        reasons = "".join(f"; {family.family}: {family.reason}" for family in skipped)
+        raise ArgumentError(f"nothing of {given.target} can be played here{reasons}")
+    return items, skipped
+
+
+def _by_family(pairs: Pairs) -> dict[str, dict[str, Any]]:
+    """Reads FAMILY.KEY=VALUE."""
+    found: dict[str, dict[str, Any]] = {}
+    for name, value in keywords(pairs).items():
+        family, dot, key = name.rpartition(".")
+        if not dot:
+            raise ArgumentError(f"--data takes FAMILY.KEY=VALUE, not {name!r}")
+        found.setdefault(family, {})[key] = value
+    return found

@@ -1,0 +1,206 @@
+"""Shows a run while it plays.
+
+In a terminal, two lines are redrawn: the progress, and the latest error with the time of the next
+try. Elsewhere a line is printed every ten seconds. An error of a new kind is printed at once in
+both.
+"""
+
+import asyncio
+import re
+import time
+from collections.abc import Callable, Iterable, Sequence
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console, RenderableType
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+from agentgym_envs.errors import ProviderError
+from agentgym_envs.evaluate.budget import Usage
+from agentgym_envs.evaluate.metrics import wilson
+from agentgym_envs.evaluate.record import Row
+
+EVERY = 10.0  # seconds between two lines outside a terminal
+KINDS = 10  # kinds of errors that are printed; the folder has all of them
+COLUMNS = (
+    TextColumn("{task.description}", markup=False),
+    BarColumn(bar_width=24),
+    MofNCompleteColumn(),
+    TimeElapsedColumn(),
+    TimeRemainingColumn(),
+)
+
+
+class State:
+    """Counts what a run does.
+
+    Args:
+        done: lines of earlier runs.
+        total: episodes in all.
+        used: the tokens and the cost of all runs.
+        clock: returns the time in seconds.
+    """
+
+    def __init__(
+        self,
+        done: Sequence[Row],
+        total: int,
+        used: Usage,
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        self.total, self._used, self._clock = total, used, clock
+        self.done = self._solved = self._faults = self._turns = 0
+        self._began, self._calls, self._tokens = clock(), used.calls, used.completion_tokens
+        self._error, self._since = "", 0.0
+        self._next: float | None = None
+        for row in done:
+            self.row(row)
+
+    def row(self, row: Row) -> None:
+        """Takes a new line in."""
+        if row["row"] == "fault":
+            self._faults += 1
+        else:
+            self.done += 1
+            self._solved += bool(row["success"])
+
+    def turn(self) -> None:
+        """Counts a turn."""
+        self._turns += 1
+
+    def failure(self, error: str, wait: float | None = None) -> None:
+        """Notes an error, and in how many seconds the next try follows."""
+        self._error, self._since = error, self._clock()
+        self._next = None if wait is None else self._since + wait
+
+    @property
+    def news(self) -> str:
+        """Success so far with its interval, calls, turns, tokens, cost and faults."""
+        parts = []
+        if self.done:
+            low, high = wilson(self._solved, self.done)
+            parts.append(f"success {self._solved / self.done:.2f} ({low:.2f}–{high:.2f})")
+        parts.append(f"{self._turns:,} turns")
+        if calls := self._used.calls - self._calls:
+            rate = (self._used.completion_tokens - self._tokens) / self._seconds
+            parts += [f"{calls:,} calls", f"{self._used.tokens:,} tokens"]
+            parts.append(f"{rate:,.1f} generated tokens/s")
+        if self._used.cost:
+            parts.append(f"cost {self._used.cost:.2f}")
+        if self._faults:
+            parts.append(f"{self._faults} faults")
+        return ", ".join(parts)
+
+    @property
+    def trouble(self) -> str:
+        """The latest error, its age, and the time until the next try; empty without an error."""
+        if not self._error:
+            return ""
+        now = self._clock()
+        left = "" if self._next is None else f", next try in {max(0.0, self._next - now):.0f} s"
+        return f"{now - self._since:.0f} s ago{left}: {self._error}"
+
+    @property
+    def _seconds(self) -> float:
+        return max(self._clock() - self._began, 1e-3)
+
+
+class Kinds:
+    """Prints errors of a new kind. Two errors that differ in numbers alone are of one kind.
+
+    Args:
+        console: where to.
+    """
+
+    def __init__(self, console: Console):
+        self._console, self._seen = console, set[str]()
+
+    def add(self, error: str, more: str = "") -> None:
+        """Prints an error, and more about it, if its kind is new and not too many were printed."""
+        kind, text = re.sub(r"\w*\d\w*", "#", error), error + more
+        if kind in self._seen or len(self._seen) > KINDS:
+            return
+        self._seen.add(kind)
+        if len(self._seen) > KINDS:
+            text = "further kinds of errors are not printed: the results folder has every fault"
+        self._console.print(Text(text, style="yellow"), soft_wrap=True)
+
+
+class Live:
+    """The display of a run; use it in ``async with``.
+
+    Args:
+        console: where to.
+        title: the player and the target.
+        state: the counts of the run.
+    """
+
+    def __init__(self, console: Console, title: str, state: State):
+        self._console, self._title, self.state = console, title, state
+        self._kinds = Kinds(console)
+        self._bars = _Bars(state, title, console) if console.is_terminal else None
+
+    async def __aenter__(self) -> Self:
+        if self._bars:
+            self._bars.start()
+        else:
+            self._lines = asyncio.create_task(self._print_lines())
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bars:
+            self._bars.stop()
+        else:
+            self._lines.cancel()
+
+    def row(self, row: Row) -> None:
+        """Takes a new line in."""
+        self.state.row(row)
+        if row["row"] == "fault" and row["fault"] != "provider":  # those were seen by ``failure``
+            self.state.failure(row["error"])
+            self._kinds.add(row["error"], f" (task {row['task_id']}, try {row['try']})")
+
+    def failure(self, error: ProviderError, wait: float | None) -> None:
+        """Takes a failed request in."""
+        self.state.failure(str(error), wait)
+        again = "" if wait is None else f" The next try follows in {wait:.1f} s."
+        self._kinds.add(str(error), again)
+
+    async def _print_lines(self) -> None:
+        while True:
+            await asyncio.sleep(EVERY)
+            trouble = self.state.trouble
+            parts = (f"{self._title}: {self.state.done}/{self.state.total}", self.state.news)
+            text = ", ".join(parts) + (f"; latest error {trouble}" if trouble else "")
+            self._console.print(Text(text), soft_wrap=True)
+
+
+class _Bars(Progress):
+    """The redrawn lines."""
+
+    def __init__(self, state: State, title: str, console: Console):
+        self._state = state
+        super().__init__(*COLUMNS, console=console, transient=True)
+        self.add_task(title, total=state.total)
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """Returns the bar, the counts and the latest error."""
+        for task in self.tasks:
+            self.update(task.id, completed=self._state.done)
+        yield self.make_tasks_table(self.tasks)
+        yield Text(self._state.news, no_wrap=True, overflow="ellipsis")
+        if trouble := self._state.trouble:
+            yield Text(trouble, style="yellow", no_wrap=True, overflow="ellipsis")

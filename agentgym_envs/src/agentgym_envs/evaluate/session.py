@@ -1,0 +1,166 @@
+"""Plays a job of ``agentgym eval`` in its folder, shows it live, and prints its tables."""
+
+import asyncio
+import sys
+from contextlib import AsyncExitStack
+from typing import NamedTuple
+
+from rich.console import Console
+
+from agentgym_envs.errors import ProviderRefused
+from agentgym_envs.evaluate import record as records
+from agentgym_envs.evaluate import tables
+from agentgym_envs.evaluate.budget import Budget
+from agentgym_envs.evaluate.display import show_results
+from agentgym_envs.evaluate.job import Job
+from agentgym_envs.evaluate.live import Live, State
+from agentgym_envs.evaluate.record import Key, Record, Row
+from agentgym_envs.evaluate.runner import HOPELESS, Runner
+from agentgym_envs.evaluate.sessions import Session, session
+from agentgym_envs.models.connect import connect
+from agentgym_envs.models.provider import Provider
+
+INTERRUPTED = "interrupted"
+PATIENCE = 2.0  # seconds before a line says that the server's answer is waited for
+out = Console(markup=False, emoji=False, highlight=False)
+err = Console(stderr=True, markup=False, emoji=False, highlight=False)
+
+
+class Outcome(NamedTuple):
+    """The end of a job.
+
+    Attributes:
+        rows: the lines of the job's episodes.
+        left: the number of episodes that are still missing.
+        stopped: why the run ended early; empty if it did not.
+    """
+
+    rows: list[Row]
+    left: int
+    stopped: str
+
+
+def carry_out(job: Job) -> Outcome:
+    """Plays the episodes that the job's folder lacks, and prints the tables.
+
+    Raises:
+        AgentGymError: the folder, the model or its server cannot be used.
+    """
+    for family in job.skipped:
+        _warn(f"skipped {family.family}: {family.reason}")
+    lines = job.folder / records.EPISODES
+    fresh = not lines.exists() or not lines.stat().st_size
+    if job.client and fresh:  # before Record, so that an unreachable server leaves no folder behind
+        asyncio.run(_checked(connect(job.client.endpoint)))
+    opened = Record(job.folder, job.settings)
+    try:
+        if opened.cut:
+            _warn(f"warning: {lines} ended in half a line, which is dropped")
+        runner = _runner(job, opened)
+        if runner.missing(job.items):
+            opened.begin(_session(job), change=job.options.allow_version_change)
+            _run(runner, job, check=not fresh)
+        return _summary(runner, job)
+    finally:
+        opened.close()
+
+
+def _session(job: Job) -> Session:
+    env_ids = {item.env.env_id for item in job.items}
+    return session(env_ids, sys.argv[1:], job.client.endpoint if job.client else None)
+
+
+def _runner(job: Job, opened: Record) -> Runner:
+    budget = Budget(job.options.budget_tokens, job.options.budget_cost)
+    for row in opened.rows:
+        budget.used.add(row["usage"])
+    return Runner(
+        settings=job.settings,
+        factory=job.factory,
+        record=opened,
+        limits=job.limits,
+        client=job.client,
+        budget=budget,
+    )
+
+
+def _run(runner: Runner, job: Job, *, check: bool) -> None:
+    """Runs to the end, with a live display; Ctrl-C keeps what is there.
+
+    ``check``: asks first whether the model can be had.
+    """
+    known = {runner.key(item) for item in job.items}
+    done = [row for row in records.episodes(runner.record.rows) if Key.of(row) in known]
+
+    async def go() -> None:
+        async with runner.client or AsyncExitStack():
+            if check and runner.client:
+                await _check(runner.client)
+            state = State(done, len(job.items), runner.budget.used)
+            async with Live(err, f"{job.player} on {job.settings.target}", state) as live:
+                runner.on_row, runner.on_turn = live.row, state.turn
+                if runner.client:
+                    runner.client.on_failure = live.failure
+                await runner.run(job.items)
+
+    try:
+        asyncio.run(go())
+    except KeyboardInterrupt:
+        runner.stopped = INTERRUPTED
+    except ProviderRefused as error:
+        raise ProviderRefused(f"{error}{_advice(error)}", error.status) from None
+
+
+def _advice(error: ProviderRefused) -> str:
+    """Returns the remedy that the error does not name."""
+    named = error.status in HOPELESS
+    return (
+        ""
+        if named
+        else (
+            ". The server will refuse the same request again: change the request's options"
+            " (--temperature, --max-tokens, --send, --agent) or the model"
+        )
+    )
+
+
+async def _checked(client: Provider) -> None:
+    async with client:
+        await _check(client)
+
+
+async def _check(client: Provider) -> None:
+    """Asks whether the model can be had; says what is waited for if that takes long."""
+    failed: list[str] = []
+    client.on_failure = lambda error, wait: failed.append(str(error))
+
+    def report() -> None:
+        limit = f"no answer yet; one try may take {client.endpoint.timeout:g} s (--request-timeout)"
+        _warn(f"asking {client.endpoint.base_url} for the model: {(failed or [limit])[-1]}")
+
+    timer = asyncio.get_running_loop().call_later(PATIENCE, report)
+    try:
+        await client.check()
+    finally:
+        timer.cancel()
+
+
+def _summary(runner: Runner, job: Job) -> Outcome:
+    """Prints the tables, and why episodes are missing."""
+    planned = {runner.key(item) for item in job.items}
+    rows = [row for row in runner.record.rows if Key.of(row) in planned]
+    show_results(out, rows, f"{job.player} on {job.settings.target}")
+    out.print(tables.LEGEND, style="dim")
+    left, total = len(runner.missing(job.items)), len(job.items)
+    out.print(f"{job.folder}: {total - left} of {total} episodes", soft_wrap=True)
+    if saved := runner.budget.used.saved:
+        out.print(saved, soft_wrap=True)
+    if left:
+        why = runner.stopped or f"each of their tries failed, the last with: {runner.last_error}"
+        again = "" if runner.budget.spent else ". The same command plays them"
+        _warn(f"{left} episodes are missing: {why}{again}")
+    return Outcome(rows, left, runner.stopped)
+
+
+def _warn(text: str) -> None:
+    err.print(text, style="yellow", soft_wrap=True)
