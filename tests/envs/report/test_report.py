@@ -284,6 +284,32 @@ def test_hostile_text_is_shown_exactly_and_runs_nothing(opened):
     ) == [None, 0]
 
 
+def test_requests_to_the_model_stand_at_their_turns(opened):
+    told = {
+        "messages": [
+            {"role": "system", "prompt": "p"},
+            {"role": "user", "content": HOSTILE[0]},
+            {"role": "assistant", "content": "first"},
+            {"role": "assistant", "content": "lesson"},
+        ],
+        "calls": [
+            {"turn": 0, "messages": [[0, 2]], "reply": 2},
+            {"turn": 1, "messages": [[0, 3]], "reply": 3},
+        ],
+    }
+    rows = [episode("t-1", 1, **told), fault("t-2", traceback="mine.py:3 in act")]
+    page = opened(Run("a", {}, rows, prompts={"p": HOSTILE[1]}), fragment="#episode=0")
+    page.wait_for_selector("details.requests", state="attached")
+    page.locator("details.requests").evaluate_all("(all) => all.forEach((e) => (e.open = true))")
+    requests = page.locator("article.turn").evaluate_all(
+        "(all) => all.map((e) => [...e.querySelectorAll('.requests pre')].map((p) => p.innerText))"
+    )
+    assert requests == [[HOSTILE[1], HOSTILE[0], "first"], ["lesson"]]
+    page.evaluate("open(1, false)")
+    page.wait_for_selector("#sides[data-episode='1']")
+    assert "mine.py:3 in act" in texts(page, "#sides pre.error")
+
+
 def test_a_hostile_address_is_text_too(opened):
     page = opened(
         Run("a", {}, [episode("t-1")]),
@@ -384,6 +410,34 @@ def test_filters_choose_what_the_rows_say(opened):
     check(ids(lambda r: "t-1" in r["task_id"] and r["family"] == "B"), q="T-1", family="maze · B")
     page.click("text=Clear")
     assert page.inner_text("#count") == f"{len(rows) + 7} of {len(rows) + 7}"
+
+
+def test_the_texts_of_episodes_are_searched_in_every_part(opened, monkeypatch):
+    monkeypatch.setattr("agentgym_envs.report.data.PART", 1000)
+    rows = [
+        episode(f"t-{i}", [turn(1, observation=f"a LAMP near {i % 7} doors")]) for i in range(50)
+    ]
+    page = opened(Run("one", {}, [*rows, fault("lost", error="a lamp near 3 walls")]))
+    page.fill("[name=text]", "lamp near 3")
+    page.wait_for_function("() => byId('count').textContent === '8 of 51'")
+    assert tasks(page) == [*(f"t-{i}" for i in range(50) if i % 7 == 3), "lost"]
+    page.click("text=Clear")
+    assert page.inner_text("#count") == "51 of 51"
+    page = opened(Run("one", {}, rows), fragment="#text=near 6 DOORS")
+    page.wait_for_function("() => byId('count').textContent === '7 of 50'")
+
+
+def test_the_list_is_sorted_by_tokens(opened):
+    used = [("a", 10), ("b", 300), ("c", 20)]
+    rows = [episode(task, usage={"prompt_tokens": n, "cost": n / 100}) for task, n in used]
+    page = opened(Run("one", {}, [*rows, fault("lost")]))
+    assert page.inner_text("#used") == "330 tokens, cost 3.3"
+    page.click("#heads button:has-text('Tokens')")
+    assert tasks(page) == ["b", "c", "a", "lost"]
+    page.click("#heads button:has-text('Tokens')")
+    assert tasks(page) == ["lost", "a", "c", "b"]
+    page.click("#heads button:has-text('Tokens')")
+    assert tasks(page) == ["a", "b", "c", "lost"]
 
 
 def test_the_charts_are_the_hand_worked_ones(opened):
@@ -501,7 +555,10 @@ def reported(tmp_path, *options, **runs):
 
 
 def test_the_commands_page_has_families_of_runs_beside_each_other_with_intervals(opened, tmp_path):
-    """Wilson's intervals of 1 of 2, 2 of 2 and 0 of 1 are 9.5–90.5, 34.2–100 and 0–79.3 percent."""
+    """Mid-p intervals: 2.5–97.5 of 1 of 2, 22.4–100 of 2 of 2, 0–95 percent of 0 of 1.
+
+    The package's own simulation is within one percentage point.
+    """
     one = [
         *played("babyai", "GoTo", "a", True),
         *played("babyai", "GoTo", "b", False),
@@ -512,24 +569,24 @@ def test_the_commands_page_has_families_of_runs_beside_each_other_with_intervals
     page = opened(written=reported(tmp_path, one=one, two=two))
     shown = [
         "scenario|family|Run||tasks|success|95 %|score|turns|invalid|cut|tokens|faults",
-        "babyai|GoTo|one||2|50.0 %|9.5 % – 90.5 %|0.500|2.0|50.0 %|0.0 %|1,234|–",
-        "||two||2|100.0 %|34.2 % – 100.0 %|1.000|2.0|50.0 %|0.0 %|1,234|–",
-        "textcraft|Depth 1|one||1|0.0 %|0.0 % – 79.3 %|0.000|2.0|50.0 %|0.0 %|1,234|–",
+        "babyai|GoTo|one||2|50.0 %|2.6 % – 97.4 %|0.500|2.0|50.0 %|0.0 %|1,234|–",
+        "||two||2|100.0 %|22.8 % – 100.0 %|1.000|2.0|50.0 %|0.0 %|1,234|–",
+        "textcraft|Depth 1|one||1|0.0 %|0.0 % – 95.1 %|0.000|2.0|50.0 %|0.0 %|1,234|–",
         "babyai|Pickup|two||0|–|–|–|–|–|–|–|1",
-        "babyai|all|one||2|50.0 %|9.5 % – 90.5 %|0.500|2.0|50.0 %|0.0 %|1,234|–",
-        "textcraft|all|one||1|0.0 %|0.0 % – 79.3 %|0.000|2.0|50.0 %|0.0 %|1,234|–",
-        "|mean of 2 families|one||–|25.0 %|–|0.250|–|50.0 %|0.0 %|–|–",
-        "|mean of 1 of 2 families|two||–|100.0 %|–|1.000|–|50.0 %|0.0 %|–|–",
-        "|mean of 2 scenarios|one||–|25.0 %|–|0.250|–|50.0 %|0.0 %|–|–",
+        "babyai|all|one||2|50.0 %|2.6 % – 97.4 %|0.500|2.0|50.0 %|0.0 %|1,234|–",
+        "textcraft|all|one||1|0.0 %|0.0 % – 95.1 %|0.000|2.0|50.0 %|0.0 %|1,234|–",
+        "|mean of 2 families|one||–|25.0 %|1.1 % – 85.4 %|0.250|–|50.0 %|0.0 %|–|–",
+        "|mean of 1 of 2 families|two||–|100.0 %|22.8 % – 100.0 %|1.000|–|50.0 %|0.0 %|–|–",
+        "|mean of 2 scenarios|one||–|25.0 %|1.1 % – 85.4 %|0.250|–|50.0 %|0.0 %|–|–",
     ]
     assert table(page, "#table") == shown
     intervals = page.locator("#table svg").evaluate_all(
         "(all) => all.map((e) => e.getAttribute('aria-label'))"
     )
-    assert intervals[:3] == ["9.5 % to 90.5 %", "34.2 % to 100.0 %", "0.0 % to 79.3 %"]
+    assert intervals[:3] == ["2.6 % to 97.4 %", "22.8 % to 100.0 %", "0.0 % to 95.1 %"]
     line = page.locator("#table svg").first.locator("line.curve")
-    assert float(line.get_attribute("x1")) == pytest.approx(5 + 90 * 0.0945, abs=0.05)
-    assert float(line.get_attribute("x2")) == pytest.approx(5 + 90 * 0.9055, abs=0.05)
+    assert float(line.get_attribute("x1")) == pytest.approx(5 + 90 * 0.0253, abs=0.1)
+    assert float(line.get_attribute("x2")) == pytest.approx(5 + 90 * 0.9747, abs=0.1)
     assert texts(page, "#table button") == ["GoTo", "Depth 1", "Pickup"]
     page.locator("#table button").nth(2).click()
     assert page.input_value("[name=family]") == "babyai · Pickup"
@@ -560,7 +617,7 @@ def test_the_commands_page_has_attempts_notes_the_comparison_and_the_papers_figu
     assert texts(page, "#sections h2") == ["The same tasks in both", "Success in percent"]
     assert table(page, "#sections section:nth-child(1)") == [
         "runs|tasks|difference|95 %|better|worse|p",
-        "two − one|2|+0.750|+0.50 to +1.00|2|0|0.5",
+        "two − one|2|+0.750|-0.61 to +0.99|2|0|0.5",
     ]
     assert table(page, "#sections section:nth-child(2)") == [
         "|babyai",
@@ -640,6 +697,14 @@ def test_a_run_of_the_trainer_stands_for_its_evaluations(tmp_path):
         expanded([tmp_path / "new"])
 
 
+def test_a_folder_of_results_stands_for_them(tmp_path):
+    for name in ("b", "a"):
+        record.write(tmp_path / name, {}, [episode("a")])
+    (tmp_path / "notes").mkdir()
+    assert [path.name for path in expanded([tmp_path])] == ["a", "b"]
+    assert expanded([tmp_path / "notes"]) == [tmp_path / "notes"]
+
+
 def test_a_turn_of_a_game_says_who_spoke(opened):
     turns = [turn(0, seat="player_0", player="oracle"), turn(1, seat="player_1")]
     page = opened(Run("a", {}, [episode("t", turns)]))
@@ -664,7 +729,8 @@ def test_an_episode_is_read_turn_by_turn(opened):
         Run("a", {}, [episode(info["task_id"], turns, goal=info["goal"], last=observation)])
     )
     assert page.locator("article").count() == 0
-    assert texts(page, "#entry-0 .number") == ["0", "1", "1.000", str(len(turns)), "1"]
+    numbers = ["0", "1", "1.000", str(len(turns)), "1", "1,234", "–"]
+    assert texts(page, "#entry-0 .number") == numbers
     read(page)
     assert texts(page, "pre.observation") == [*(t["observation"] for t in turns), observation]
     assert texts(page, "pre.action") == [t["action"] for t in turns]

@@ -21,7 +21,8 @@ function block(kind, label, text) {
 function picture(turn, number) {
   if (turn.screenshot === null || turn.screenshot === undefined) return null;
   if (turn.screenshot < 0) return make("p", { class: "quiet" }, "The screenshot is not in this report.");
-  const source = `data:image/png;base64,${byId(`picture-${turn.screenshot}`).textContent}`;
+  const packed = () => `data:image/png;base64,${byId(`picture-${turn.screenshot}`).textContent}`;
+  const source = typeof turn.screenshot === "string" ? turn.screenshot : packed();
   return make("img", { src: source, alt: `screenshot before turn ${number}` });
 }
 

@@ -1,5 +1,6 @@
 """``agentgym report``."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -34,19 +35,17 @@ def report(
     found = expanded(folders)
     runs = [(name, folder, _read(folder)) for name, folder in zip(named(found), found, strict=True)]
     named_rows = [(name, rows) for name, _, rows in runs]
-    compared = tables.pairings(named_rows)
-    sections = {PAIRED: compared, PUBLISHED: tables.published(named_rows)}
     judgements = judged(standing(read(comparisons)[0]), named_rows) if comparisons else None
     write_report(
         page,
-        [_run(*run) for run in runs],
-        sections=_sections(sections),
+        [shown_run(*run) for run in runs],
+        sections=shown_sections(named_rows),
         comparisons=judgements,
         legend=tables.LEGEND,
     )
     for name, rows in named_rows:
         show_results(out, rows, name)
-    if compared:
+    if compared := tables.pairings(named_rows):
         show(out, compared, PAIRED)
     for note in judgements["notes"] if judgements else []:
         out.print(note)
@@ -68,7 +67,7 @@ def _read(folder: Path) -> list[records.Row]:
     return rows
 
 
-def _run(name: str, folder: Path, rows: list[records.Row]) -> Run:
+def shown_run(name: str, folder: Path, rows: list[records.Row]) -> Run:
     """Returns a run for the page, with its table as numbers."""
     table = tables.results(rows)
     columns = [
@@ -84,10 +83,13 @@ def _run(name: str, folder: Path, rows: list[records.Row]) -> Run:
         columns=columns,
         notes=notes,
         folder=folder,
+        prompts=records.prompts(folder),
     )
 
 
-def _sections(found: dict[str, tables.Table | None]) -> list[Section]:
+def shown_sections(runs: Sequence[tuple[str, Sequence[records.Row]]]) -> list[Section]:
+    """Returns the tables for the page that compare runs with each other and with the paper."""
+    found = {PAIRED: tables.pairings(runs), PUBLISHED: tables.published(runs)}
     return [
         Section(title.capitalize(), table.columns, table.lines, table.notes)
         for title, table in found.items()

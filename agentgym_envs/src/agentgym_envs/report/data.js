@@ -2,35 +2,19 @@
 
 const ROW = 30; // pixels, a row of the list
 const ATTEMPTS = "attempts"; // beside an episode: all of its run at the task
-const KEPT = 6; // parts that stay unpacked
 const SHARES = ["success", "low", "high", "pass", "any", "invalid", "truncated", "paper"];
 const KINDS = ["difficulty", "family", "scenario", "mean"]; // of the results' lines, in their order
-const FILTERS = ["run", "family", "outcome", "fault", "q"];
+const FILTERS = ["run", "family", "outcome", "fault", "q", "text"];
 const WORDS = { solved: "✓ solved", unsolved: "✗ not solved", truncated: "✗ truncated", fault: "⚠ fault" };
 
 const data = { runs: [], entries: [], shown: [] };
-const state = { run: "", family: "", outcome: "", fault: "", q: "", episode: null, beside: null };
+const state = { run: "", family: "", outcome: "", fault: "", q: "", text: "", sort: "", episode: null, beside: null };
 let active = 0; // position in data.shown
 let besideRun = null; // whose episodes are shown beside, as long as one episode after another is read
-const parts = new Map();
 
 const dot = (run) => make("span", { class: `dot run-${run % 6}`, title: data.runs[run].name }, data.runs[run].name);
 
 /* Data */
-
-async function unpack(id) {
-  const packed = Uint8Array.from(atob(byId(id).textContent), (c) => c.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return JSON.parse(await new Response(stream).text());
-}
-
-async function texts(entry) {
-  const kept = parts.get(entry.part) ?? unpack(`part-${entry.part}`);
-  parts.delete(entry.part);
-  parts.set(entry.part, kept);
-  if (parts.size > KEPT) parts.delete(parts.keys().next().value);
-  return (await kept)[entry.at];
-}
 
 const family = (entry) => [entry.scenario, entry.family].filter(Boolean).join(" · ");
 const same = (a, b) => ["suite", "scenario", "family", "env_id", "task_id"].every((key) => a[key] === b[key]);
@@ -53,6 +37,7 @@ function fits(entry) {
     (state.family === "" || family(entry) === state.family) &&
     (outcomes[state.outcome] ?? is === state.outcome) &&
     (state.fault === "" || entry.fault === state.fault) &&
+    (state.text === "" || found.numbers.has(entry.number)) &&
     String(entry.task_id).toLowerCase().includes(state.q.toLowerCase())
   );
 }
@@ -63,7 +48,7 @@ let pending = 0;
 
 function toAddress(push) {
   clearTimeout(pending);
-  const pairs = Object.entries(state).filter(([, value]) => value !== "" && value !== null);
+  const pairs = Object.entries(state).filter(([key, value]) => value !== "" && value !== null && !(key === "sort" && value === SORT));
   const address = `#${new URLSearchParams(pairs)}`;
   if (address === (location.hash || "#")) return;
   history[push ? "pushState" : "replaceState"](null, "", address);
@@ -81,6 +66,8 @@ function fromAddress() {
     if (field.selectedIndex === -1) field.value = ""; // a choice that this report does not offer
     state[name] = field.value;
   }
+  const sort = given.get("sort") ?? SORT;
+  state.sort = Object.hasOwn(VALUES, sort.replace(/^-/, "")) ? sort : SORT;
 }
 
 /* What is beside the open episode: another one's number, ATTEMPTS, or null. */

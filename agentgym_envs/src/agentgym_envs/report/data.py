@@ -13,10 +13,12 @@ import json
 import math
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import Any
+
+from agentgym_envs.evaluate.transcript import requests
 
 JSON = None | bool | int | float | str | Sequence[Any] | Mapping[str, Any]
 """The values that a settings file can hold."""
@@ -24,7 +26,7 @@ JSON = None | bool | int | float | str | Sequence[Any] | Mapping[str, Any]
 PART = 1_000_000  # characters of JSON
 PNG = b"\x89PNG\r\n\x1a\n"
 KEYS = ("suite", "scenario", "family", "env_id", "task_id", "difficulty", "attempt")
-TEXTS = ("goal", "last", "usage", "seconds", "error")
+TEXTS = ("goal", "last", "usage", "seconds", "error", "traceback")
 Row = Mapping[str, Any]
 
 
@@ -43,6 +45,7 @@ class Run:
         columns: the shown keys of ``table`` and their labels; "interval" shows low and high.
         notes: remarks about the table.
         folder: the folder of the screenshots that ``rows`` name; None omits them.
+        prompts: the system prompts and tools that ``rows`` name.
     """
 
     name: str
@@ -52,6 +55,7 @@ class Run:
     columns: Sequence[tuple[str, str]] = ()
     notes: Sequence[str] = ()
     folder: Path | None = None
+    prompts: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -84,11 +88,16 @@ def write_blocks(
     """
     parts = _Parts(write)
     entries = [
-        _entry(number, row) | parts.add(row, run.folder)
+        entry(number, row) | parts.add(row, run)
         for number, run in enumerate(runs)
         for row in run.rows
     ]
     parts.flush()
+    write("index", _packed(dumped({**overview(runs, sections), **more, "entries": entries})))
+
+
+def overview(runs: Sequence[Run], sections: Sequence[Section]) -> dict[str, Any]:
+    """Returns the data of everything but the episodes."""
     shown = [
         {
             "name": r.name,
@@ -99,8 +108,25 @@ def write_blocks(
         }
         for r in runs
     ]
-    more["sections"] = [vars(section) for section in sections]
-    write("index", _packed(_dumped({"runs": shown, **more, "entries": entries})))
+    return {"runs": shown, "sections": [vars(section) for section in sections]}
+
+
+def texts(row: Row, picture: Callable[[str], Any], prompts: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the texts of an episode or a fault.
+
+    Args:
+        row: a line of ``episodes.jsonl``.
+        picture: returns what replaces the name of a screenshot.
+        prompts: the system prompts and tools that the line names.
+    """
+    found = {key: row[key] for key in TEXTS if key in row}
+    if row["row"] == "episode":
+        found["turns"] = [
+            dict(turn) | {"screenshot": picture(name) if (name := turn.get("screenshot")) else None}
+            for turn in row["turns"]
+        ]
+        found["requests"] = requests(row, prompts)
+    return found
 
 
 class _Parts:
@@ -111,14 +137,10 @@ class _Parts:
         self._waiting: list[str] = []
         self._size = 0
 
-    def add(self, row: Row, folder: Path | None) -> dict[str, int]:
+    def add(self, row: Row, run: Run) -> dict[str, int]:
         """Adds the texts of an episode or a fault; returns their part and place."""
-        texts = {key: row[key] for key in TEXTS if key in row}
-        if row["row"] == "episode":
-            texts["turns"] = [
-                dict(turn) | self._picture(turn.get("screenshot"), folder) for turn in row["turns"]
-            ]
-        self._waiting.append(_dumped(texts))
+        found = texts(row, lambda name: self._picture(name, run.folder), run.prompts)
+        self._waiting.append(dumped(found))
         self._size += len(self._waiting[-1])
         place = {"part": self._number, "at": len(self._waiting) - 1}
         if self._size >= PART:
@@ -131,46 +153,49 @@ class _Parts:
             self._write(f"part-{self._number}", _packed(f"[{','.join(self._waiting)}]"))
             self._waiting, self._size, self._number = [], 0, self._number + 1
 
-    def _picture(self, name: str | None, folder: Path | None) -> dict[str, int | None]:
+    def _picture(self, name: str, folder: Path | None) -> int:
         """Writes a picture; returns its number, or -1 if it is missing."""
-        if name is None:
-            return {"screenshot": None}
-        content = None if folder is None else _png(folder, name)
+        content = png(folder, name)
         if content is None:
-            return {"screenshot": -1}
+            return -1
         number = next(self._pictures)
-        self._write(f"picture-{number}", b64encode(content).decode())
-        return {"screenshot": number}
+        self._write(f"picture-{number}", content)
+        return number
 
 
-def _entry(run: int, row: Row) -> dict[str, Any]:
+def entry(run: int, row: Row) -> dict[str, Any]:
     """Returns the index entry of an episode or a fault."""
-    entry = {"run": run} | {key: row.get(key) for key in KEYS}
+    used = row.get("usage") or {}
+    tokens = used.get("prompt_tokens", 0) + used.get("completion_tokens", 0)
+    head = {"run": run} | {key: row.get(key) for key in KEYS}
+    head |= {"tokens": tokens, "cost": used.get("cost", 0)}
     if row["row"] == "fault":
-        return entry | {"fault": row["fault"], "try": row["try"], "turns": row["turns"]}
+        return head | {"fault": row["fault"], "try": row["try"], "turns": row["turns"]}
     turns = row["turns"]
     end = {"success": row["success"], "score": row["score"], "end": row["end"]}
     return (
-        entry | end | {"turns": len(turns), "invalid": sum(bool(turn["invalid"]) for turn in turns)}
+        head | end | {"turns": len(turns), "invalid": sum(bool(turn["invalid"]) for turn in turns)}
     )
 
 
-def _png(folder: Path, name: str) -> bytes | None:
-    """Returns a picture of the folder; None for other files, because rows are untrusted."""
+def png(folder: Path | None, name: str) -> str | None:
+    """Returns a picture of the folder in base64; None for other files: rows are untrusted."""
+    if folder is None:
+        return None
     try:
         path = (folder / name).resolve()
         content = path.read_bytes() if path.is_relative_to(folder.resolve()) else b""
     except (OSError, ValueError):
         return None
-    return content if content.startswith(PNG) else None
+    return b64encode(content).decode() if content.startswith(PNG) else None
 
 
-def _dumped(value: Any) -> str:
+def dumped(value: Any) -> str:
     """Returns JSON in ASCII; NaN and infinity become null."""
     try:
         return json.dumps(value, separators=(",", ":"), allow_nan=False, default=_plain)
     except ValueError:
-        return json.dumps(_finite(value), separators=(",", ":"), default=_plain)
+        return json.dumps(finite(value), separators=(",", ":"), default=_plain)
 
 
 def _plain(value: Any) -> Any:
@@ -179,12 +204,13 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, Iterable) else str(value)
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
+    """Returns a value in which NaN and infinity are None."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {key: _finite(v) for key, v in value.items()}
-    return [_finite(v) for v in value] if isinstance(value, list | tuple) else value
+        return {key: finite(v) for key, v in value.items()}
+    return [finite(v) for v in value] if isinstance(value, list | tuple) else value
 
 
 def _packed(text: str) -> str:

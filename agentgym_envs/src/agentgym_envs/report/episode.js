@@ -1,11 +1,30 @@
 /* An episode, and others of its task beside it. */
 
+/* The requests to the model after this many turns: the messages that each added, and its reply. */
+function requestsAt(told, turns) {
+  const here = (told.requests ?? []).filter((request) => request.turn === turns);
+  if (!here.length) return [];
+  const blocks = here.flatMap((request) => [
+    ...request.added.map((message) => block("observation", message.role, message.text)),
+    request.reasoning ? block("thought", "reasoning", request.reasoning) : null,
+    block("action", "reply", request.reply),
+  ]);
+  const summary = make("summary", { class: "quiet" }, `${counted(here.length, "request")} to the model`);
+  return [make("details", { class: "requests" }, summary, ...blocks)];
+}
+
+function withRequests(cards, told) {
+  cards.forEach((card, turns) => card.append(...requestsAt(told, turns)));
+  return cards;
+}
+
 function lastCard(entry, told) {
   const what = entry.fault ? `${entry.fault} fault` : ENDS[entry.end] ?? entry.end;
   const is = make("span", { class: outcome(entry) }, WORDS[outcome(entry)]);
   const header = make("header", {}, make("h4", {}, "End"), is, make("span", { class: "quiet" }, what));
   const text = entry.fault ? block("error", "error", told.error ?? "") : block("observation", "last observation", told.last ?? "");
-  return make("article", { class: "turn" }, header, text);
+  const trace = told.traceback ? block("error", "traceback", told.traceback) : null;
+  return make("article", { class: "turn" }, header, text, trace);
 }
 
 function headCard(entry, told) {
@@ -19,6 +38,7 @@ function headCard(entry, told) {
     `difficulty ${entry.difficulty}`,
     usage ? counted(usage.calls, "call") : null,
     usage ? `${usage.prompt_tokens.toLocaleString("en")} + ${usage.completion_tokens.toLocaleString("en")} tokens` : null,
+    entry.cost ? `cost ${costs(entry.cost)}` : null,
     typeof told.seconds === "number" ? `${told.seconds.toFixed(1)} s` : null,
   ];
   const where = [entry.suite, family(entry), entry.env_id].filter(Boolean).join(" · ");
@@ -33,7 +53,7 @@ function headCard(entry, told) {
   );
 }
 
-const cards = (entry, told) => [...turnCards(told.turns ?? []), lastCard(entry, told)];
+const cards = (entry, told) => withRequests([...turnCards(told.turns ?? []), lastCard(entry, told)], told);
 
 function inColumns(sides) {
   const columns = sides.map((side) => ({ turns: side[1].turns ?? [], cards: cards(...side) }));
@@ -67,16 +87,20 @@ function companion(entry) {
   return data.entries.find(fitting)?.number ?? null;
 }
 
+function showPosition(entry) {
+  const shown = data.shown.includes(entry);
+  byId("position").textContent = shown ? `${active + 1} of ${data.shown.length}` : "not among the filtered";
+  byId("previous").disabled = active === 0;
+  byId("next").disabled = active >= data.shown.length - 1;
+}
+
 async function showEpisode() {
   const { episode, beside } = state;
   const entry = data.entries[episode];
   const together = beside === ATTEMPTS ? attempts(entry) : [entry, data.entries[beside]].filter(Boolean);
   const sides = await Promise.all(together.map(async (e) => [e, await texts(e)]));
   if (state.episode !== episode || state.beside !== beside) return;
-  const shown = data.shown.includes(entry);
-  byId("position").textContent = shown ? `${active + 1} of ${data.shown.length}` : "not among the filtered";
-  byId("previous").disabled = active === 0;
-  byId("next").disabled = active >= data.shown.length - 1;
+  showPosition(entry);
   byId("sides").className = sides.length > 1 ? "two" : "";
   byId("sides").style.setProperty("--columns", sides.length);
   byId("sides").replaceChildren(...inColumns(sides));

@@ -21,6 +21,8 @@ SCRIPTS = (
     "episode.js",
     "page.js",
 )
+PACKED, SERVED = "packed.js", "served.js"
+"""The last script: the data is in the page, or comes from ``agentgym view``."""
 NONE: Mapping[str, Any] = {"notes": [], "pairs": []}
 
 
@@ -53,7 +55,7 @@ def write_report(
             f"cannot write {path}: it is a folder. Name a file in it, such as"
             f" {path / 'report.html'}"
         )
-    before, after = _page().split(PLACE)
+    before, after = page(PACKED).split(PLACE)
     draft = path.with_name(path.name + ".new")
     try:
         with draft.open("w", encoding="utf-8", newline="\n") as file:
@@ -84,10 +86,18 @@ def _block(write: Callable[[str], object], name: str, text: str) -> None:
     write(f'<script type="application/octet-stream;base64" id="{name}">{text}</script>\n')
 
 
-def _page() -> str:
+def page(source: str, **more: str) -> str:
+    """Returns the page without data.
+
+    Args:
+        source: ``PACKED`` or ``SERVED``.
+        **more: more directives of the content security policy.
+    """
     script = "\n".join(
-        [*map(pages.resource, pages.SCRIPTS), *(pages.resource(name, OWN) for name in SCRIPTS)]
+        [
+            *map(pages.resource, pages.SCRIPTS),
+            *(pages.resource(name, OWN) for name in (*SCRIPTS, source)),
+        ]
     )
-    return pages.page(
-        pages.resource("page.html", OWN), style=pages.resource(pages.STYLE), script=script
-    )
+    style = pages.resource(pages.STYLE)
+    return pages.page(pages.resource("page.html", OWN), style=style, script=script, **more)

@@ -21,7 +21,7 @@ function written(key, value) {
   if (value === null || value === undefined) return "–";
   if (typeof value !== "number") return String(value);
   if (SHARES.includes(key)) return `${(100 * value).toFixed(1)} %`;
-  const digits = { turns: 1, score: 3 }[key] ?? (Number.isInteger(value) ? 0 : 3);
+  const digits = { turns: 1, score: 3, tokens: 0 }[key] ?? (Number.isInteger(value) ? 0 : 3);
   return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 

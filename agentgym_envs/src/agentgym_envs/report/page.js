@@ -44,15 +44,19 @@ function listen() {
 
 function follow() {
   fromAddress();
+  showHeads();
   apply();
+  searchSoon();
   showCharts();
   show();
 }
 
 function offer(name, values, labels) {
   const options = values.map((value, i) => make("option", { value }, labels[i]));
-  byId("filters").elements[name].replaceChildren(make("option", { value: "" }, name === "fault" ? "any" : "all"), ...options);
-  byId("filters").elements[name].parentElement.hidden = values.length < (name === "run" ? 2 : 1);
+  const field = byId("filters").elements[name];
+  field.replaceChildren(make("option", { value: "" }, name === "fault" ? "any" : "all"), ...options);
+  field.value = state[name];
+  field.parentElement.hidden = values.length < (name === "run" ? 2 : 1);
 }
 
 function fail(error) {
@@ -61,29 +65,41 @@ function fail(error) {
   throw error;
 }
 
-async function start() {
-  if (!("DecompressionStream" in window)) throw new Error("the browser is older than 2023 and cannot unpack it.");
-  Object.assign(data, await unpack("index"));
-  data.entries.forEach((entry, number) => Object.assign(entry, { number }));
+function offerAll() {
   const names = data.runs.map((run) => run.name);
-  document.title = `${names.join(" and ")} – evaluation report`;
-  document.body.classList.toggle("single", names.length < 2);
-  byId("runs").replaceChildren(...data.runs.map((_, run) => make("li", {}, dot(run))));
-  const heads = ["Outcome", "Run", "Family", "Task", "Attempt", "Difficulty", "Score", "Turns", "Invalid"];
-  byId("heads").replaceChildren(...heads.map((head, i) => make("span", i > 3 ? { class: "number" } : {}, head)));
   offer("run", names, names);
   const families = unique(data.entries.map(family));
   offer("family", families, families);
   const faults = unique(data.entries.filter((e) => e.fault).map((e) => e.fault)).sort();
   offer("fault", faults, faults);
+}
+
+function showOverview() {
+  const names = data.runs.map((run) => run.name);
+  document.title = `${names.join(" and ")} – evaluation report`;
+  document.body.classList.toggle("single", names.length < 2);
+  byId("runs").replaceChildren(...data.runs.map((_, run) => make("li", {}, dot(run))));
   showSettings();
   showTable();
   showNotes();
   showSections();
   showComparisons();
+}
+
+function add(entries) {
+  entries.forEach((entry) => data.entries.push(Object.assign(entry, { number: data.entries.length })));
+  document.body.classList.toggle("free", !data.entries.some((entry) => entry.cost));
+  document.body.classList.toggle("modelless", !data.entries.some((entry) => entry.tokens));
+}
+
+async function start() {
+  if (!("DecompressionStream" in window)) throw new Error("the browser is older than 2023 and cannot unpack it.");
+  const { entries, ...told } = await load();
+  Object.assign(data, told);
+  add(entries);
+  offerAll();
+  showOverview();
   listen();
   follow();
   document.body.dataset.ready = "yes";
 }
-
-start().catch(fail);

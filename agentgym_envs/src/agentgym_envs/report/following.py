@@ -1,0 +1,213 @@
+"""The episodes of runs that may still be played, as ``agentgym view`` shows them.
+
+Each call reads only the new lines. Texts stay in the files: the memory holds the data of the list
+and of the tables, and the place of each line.
+"""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agentgym_envs.errors import ArgumentError
+from agentgym_envs.evaluate import record, tables
+from agentgym_envs.evaluate.folders import expanded, named
+from agentgym_envs.evaluate.record import EPISODES, Row
+from agentgym_envs.report.command import shown_run, shown_sections
+from agentgym_envs.report.data import entry, finite, overview, png, texts
+
+SHARE = 0.05  # of the time that the tables may take
+COUNTED = ("row", *record.Key._fields, "scenario", "difficulty", "usage", "fault", "error")
+RESULT = ("success", "score", "end")
+
+
+@dataclass(frozen=True)
+class Place:
+    """The place of a line."""
+
+    folder: Path
+    number: int
+    """From 1."""
+    start: int
+    """In bytes."""
+    size: int
+
+    def row(self) -> Row:
+        """Reads the line."""
+        with (self.folder / EPISODES).open("rb") as file:
+            file.seek(self.start)
+            return record.parsed(file.read(self.size), self.folder, self.number)
+
+
+@dataclass
+class Followed:
+    """One run, of which the lines before ``read`` are known."""
+
+    folder: Path
+    read: int = 0
+    rows: list[Row] = field(default_factory=list)
+    """The lines without their texts."""
+
+    def news(self) -> Iterator[tuple[Place, Row]]:
+        """Reads the new lines; a partial last line waits for its rest.
+
+        Raises:
+            ArgumentError: an invalid line, or a file that cannot be read.
+        """
+        try:
+            with (self.folder / EPISODES).open("rb") as file:
+                file.seek(self.read)
+                whole, end, _ = file.read().rpartition(b"\n")
+        except FileNotFoundError:
+            return  # the run has no episode yet
+        except OSError as error:
+            raise ArgumentError(f"{self.folder / EPISODES}: {error.strerror}") from error
+        for line in whole.split(b"\n") if end else ():
+            place = Place(self.folder, len(self.rows) + 1, self.read, len(line))
+            row = record.parsed(line, self.folder, place.number)
+            self.rows.append(_counted(row))
+            self.read += len(line) + 1
+            yield place, row
+
+    @property
+    def replaced(self) -> bool:
+        """Whether the file is shorter than what was read, so that it is another one."""
+        path = self.folder / EPISODES
+        return self.read > 0 and (not path.exists() or path.stat().st_size < self.read)
+
+
+class Following:
+    """Runs in the order of their names, and their episodes in the order in which they were read.
+
+    Args:
+        folders: results of ``agentgym eval``, folders of them, or runs of agentgym-train.
+
+    Raises:
+        ArgumentError: a folder holds no results, or an invalid line.
+    """
+
+    def __init__(self, folders: Sequence[Path]):
+        self._given, self.version, self._counted = folders, 0, -1
+        self._begin()
+        self.update()
+        self._tables()
+
+    def _begin(self) -> None:
+        self._runs: list[Followed] = []
+        self._entries: list[dict[str, Any]] = []
+        self._places: list[Place] = []
+        self._overview: Mapping[str, Any] = {}
+        self._next = 0.0
+        self.version += 1
+
+    def update(self) -> None:
+        """Reads the new lines; starts again if a file was replaced or removed."""
+        known = [run.folder for run in self._runs]
+        found = expanded(self._given)
+        if any(run.replaced or run.folder not in found for run in self._runs):
+            self._begin()
+            known = []
+        self._runs += [Followed(folder) for folder in found if folder not in known]
+        for number, run in enumerate(self._runs):
+            for place, row in run.news():
+                self._entries.append(entry(number, row))
+                self._places.append(place)
+
+    def news(self, version: int, start: int, shown: int) -> dict[str, Any]:
+        """Returns what the page does not know yet.
+
+        Args:
+            version: the version of the page's data; another one makes the page start again.
+            start: number of episodes that the page has.
+            shown: number of episodes in the page's tables; -1 without tables.
+        """
+        self.update()
+        if version != self.version:
+            start, shown = 0, -1
+        counted = self._tables()
+        told: dict[str, Any] = finite(
+            {
+                "version": self.version,
+                "entries": self._entries[start:],
+                "counted": counted,
+                "overview": self._overview if counted != shown else None,
+                "age": self._age(),
+            }
+        )
+        return told
+
+    def texts(self, number: int) -> dict[str, Any]:
+        """Returns the texts of an episode.
+
+        Raises:
+            ArgumentError: there is no such episode.
+        """
+        if not 0 <= number < len(self._places):
+            raise ArgumentError(f"there is no episode {number}")
+        place = self._places[number]
+        prompts = record.prompts(place.folder)
+        told: dict[str, Any] = finite(
+            texts(place.row(), lambda name: _picture(place.folder, name), prompts)
+        )
+        return told
+
+    def search(self, text: str, start: int) -> list[int]:
+        """Returns the episodes from ``start`` on whose texts contain this one, in any case."""
+        wanted = text.lower()
+        return [
+            number
+            for number in range(max(start, 0), len(self._places))
+            if any(wanted in found.lower() for found in _searched(self._places[number].row()))
+        ]
+
+    def _tables(self) -> int:
+        """Computes the tables again, but not all the time; returns the episodes in them."""
+        begun = time.monotonic()
+        known = len(self._overview.get("runs", ()))
+        current = self._counted == len(self._entries) or begun < self._next
+        if current and known == len(self._runs):
+            return self._counted
+        folders = [run.folder for run in self._runs]
+        rows = [(name, run.rows) for name, run in zip(named(folders), self._runs, strict=True)]
+        runs = [
+            shown_run(name, folder, found)
+            for folder, (name, found) in zip(folders, rows, strict=True)
+        ]
+        self._overview = overview(runs, shown_sections(rows)) | {
+            "comparisons": {"notes": [], "pairs": []},
+            "legend": tables.LEGEND,
+        }
+        self._counted = len(self._entries)
+        self._next = begun + (time.monotonic() - begun) / SHARE
+        return self._counted
+
+    def _age(self) -> float | None:
+        """Returns the seconds since the last line; None without one."""
+        files = [run.folder / EPISODES for run in self._runs]
+        times = [file.stat().st_mtime for file in files if file.exists()]
+        return max(0.0, time.time() - max(times)) if times else None
+
+
+def _counted(row: Row) -> Row:
+    """Returns what the tables need of a line."""
+    kept = {key: row[key] for key in COUNTED if key in row}
+    if row["row"] == "fault":
+        return kept
+    turns = [{"invalid": turn["invalid"]} for turn in row["turns"]]
+    return kept | {key: row[key] for key in RESULT} | {"turns": turns}
+
+
+def _searched(row: Row) -> Iterator[str]:
+    """Yields the texts of a line in which a reader searches."""
+    turns = row["turns"] if row["row"] == "episode" else []
+    for part in (row, *turns):
+        for key in ("goal", "last", "error", "observation", "response", "action"):
+            if isinstance(part.get(key), str):
+                yield part[key]
+
+
+def _picture(folder: Path, name: str) -> str | int:
+    """Returns the address of a picture, or -1 if it is missing."""
+    content = png(folder, name)
+    return -1 if content is None else f"data:image/png;base64,{content}"

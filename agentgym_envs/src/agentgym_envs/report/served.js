@@ -1,0 +1,63 @@
+/* The data comes from agentgym view, which follows runs that may still be played. */
+
+const SORT = "-number"; // the order of the list at first: the newest first
+const WAIT = 2000; // milliseconds between questions
+const known = { version: 0, counted: -1 };
+
+async function ask(place, given) {
+  const answer = await fetch(`${place}?${new URLSearchParams(given)}`);
+  const told = await answer.json();
+  if (!answer.ok) throw new Error(told.error);
+  return told;
+}
+
+const news = () => ask("news", { version: known.version, start: data.entries.length, shown: known.counted });
+const texts = (entry) => ask("episode", { number: entry.number });
+const search = (text, start) => ask("search", { text, start });
+
+async function load() {
+  const told = await news();
+  keep(told);
+  return { ...told.overview, entries: told.entries };
+}
+
+function keep(told) {
+  Object.assign(known, { version: told.version, counted: told.counted });
+  const age = told.age === null ? "no episode yet" : `last episode ${ago(told.age)}`;
+  byId("live").replaceChildren(make("span", { class: told.age < 60 ? "solved" : "quiet" }, "●"), ` live, ${age}`);
+}
+
+function ago(seconds) {
+  if (seconds < 90) return `${Math.round(seconds)} s ago`;
+  return seconds < 5400 ? `${Math.round(seconds / 60)} min ago` : `${Math.round(seconds / 3600)} h ago`;
+}
+
+function take(told) {
+  if (told.version !== known.version) location.reload(); // a file was replaced
+  keep(told);
+  if (told.overview) Object.assign(data, told.overview);
+  add(told.entries);
+  if (told.overview) showOverview();
+  if (!told.entries.length) return;
+  offerAll();
+  refresh();
+  showCharts();
+  findTexts();
+}
+
+async function watch() {
+  byId("live").hidden = false;
+  for (;;) {
+    await new Promise((wake) => setTimeout(wake, WAIT));
+    try {
+      take(await news());
+      byId("problem").hidden = true;
+    } catch (error) {
+      const why = error instanceof TypeError ? "agentgym view does not answer; is it still running?" : error.message;
+      byId("problem").hidden = false;
+      byId("problem").textContent = `The page does not follow the runs: ${why}`;
+    }
+  }
+}
+
+start().then(watch).catch(fail);

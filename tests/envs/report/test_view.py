@@ -1,0 +1,340 @@
+"""The page that follows evaluations: what it reads, in a browser, and asked by hand."""
+
+import http.client
+import json
+import re
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from compared import result, turn
+from typer.testing import CliRunner
+
+from agentgym_envs.cli import app
+from agentgym_envs.errors import ArgumentError
+from agentgym_envs.evaluate import record
+from agentgym_envs.report.following import Following
+from agentgym_envs.report.view import Server
+
+pytestmark = pytest.mark.timeout(120)
+HOSTILE = (
+    "</pre><script>window.ran = 1</script><img src=x onerror='window.ran = 1'>\u2028\ud800 &lt;"
+)
+USAGE = {"calls": 2, "prompt_tokens": 900, "completion_tokens": 100, "cost": 0.5}
+
+
+def played(task, success=True, words="go", cost=0.5, **changes):
+    turns = [turn(1), turn(2, observation=f"a lamp near {task}", response=f"{words} 2")]
+    return result(task, turns, success=success, usage={**USAGE, "cost": cost}, **changes)
+
+
+def lost(task):
+    head = {key: value for key, value in played(task).items() if key not in ("turns", "success")}
+    return head | {"row": "fault", "fault": "provider", "try": 1, "turns": 1, "error": "no answer"}
+
+
+def append(folder, *rows):
+    with (folder / record.EPISODES).open("a") as file:
+        file.write("".join(json.dumps(row) + "\n" for row in rows))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    record.write(tmp_path / "runs" / "one", {"model": "m"}, [played("a"), played("b", False)])
+    return tmp_path / "runs" / "one"
+
+
+def seen(following):
+    return [entry["task_id"] for entry in following.news(following.version, 0, -1)["entries"]]
+
+
+def test_only_new_lines_are_read(folder):
+    following = Following([folder])
+    file = folder / record.EPISODES
+    size = file.stat().st_size
+    append(folder, played("c"))
+    news = following.news(following.version, 2, 2)
+    assert [entry["task_id"] for entry in news["entries"]] == ["c"]
+    assert (news["entries"][0]["tokens"], news["entries"][0]["cost"]) == (1000, 0.5)
+    with file.open("r+b") as opened:
+        opened.write(b"x" * size)  # whoever reads the first lines again fails
+    append(folder, played("d"))
+    assert seen(following) == ["a", "b", "c", "d"]
+
+
+def test_half_a_line_waits_for_its_rest(folder):
+    following = Following([folder])
+    line = json.dumps(played("c")) + "\n"
+    with (folder / record.EPISODES).open("a") as file:
+        file.write(line[:40])
+        file.flush()
+        assert seen(following) == ["a", "b"]
+        file.write(line[40:])
+    assert seen(following) == ["a", "b", "c"]
+
+
+def test_a_file_that_was_replaced_is_read_from_its_beginning(folder):
+    following = Following([folder])
+    before = following.version
+    record.write(folder, {"model": "m"}, [played("z")])
+    news = following.news(before, 2, 2)
+    assert news["version"] > before
+    assert [entry["task_id"] for entry in news["entries"]] == ["z"]
+    assert [run["table"][0]["success"] for run in news["overview"]["runs"]] == [1.0]
+
+
+def test_a_run_that_begins_later_joins_the_others(folder):
+    following = Following([folder.parent])
+    record.write(folder.parent / "a new one", {"model": "n"}, [played("n")])
+    following._next = float("inf")  # the tables wait, but not for a new run
+    news = following.news(following.version, 2, 2)
+    assert [(entry["run"], entry["task_id"]) for entry in news["entries"]] == [(1, "n")]
+    assert [run["name"] for run in news["overview"]["runs"]] == ["one", "a new one"]
+
+
+def test_the_tables_are_those_of_the_report(folder):
+    """One of two tasks is solved, then two of three; a fault changes no success."""
+    following = Following([folder])
+    following._next = 0.0
+    append(folder, played("c"), lost("d"))
+    news = following.news(following.version, 0, 2)
+    (line,) = news["overview"]["runs"][0]["table"]
+    assert (line["tasks"], line["faults"]) == ("3", 1)
+    assert line["success"] == pytest.approx(2 / 3)
+    assert following.news(following.version, 4, 4)["overview"] is None, "the page has them"
+
+
+def test_texts_are_found_in_any_case(folder):
+    append(folder, played("c", words="GO TO"), lost("d"))
+    following = Following([folder])
+    assert following.search("go to", 0) == [2]
+    assert following.search("NEAR b", 0) == [1]
+    assert following.search("near", 1) == [1, 2]
+    assert following.search("no answer", 0) == [3]
+
+
+def test_an_invalid_line_is_one_clear_line(folder):
+    following = Following([folder])
+    append(folder, {"row": "poem"})
+    with pytest.raises(ArgumentError, match=r"line 3 of .* is no episode"):
+        following.update()
+
+
+@pytest.mark.parametrize("name", ["none", "empty"])
+def test_a_folder_without_results_is_refused(tmp_path, name):
+    (tmp_path / "empty").mkdir()
+    done = CliRunner().invoke(app, ["view", str(tmp_path / name)])
+    assert done.exit_code == 2
+    assert f"{tmp_path / name} holds no results: settings.json cannot be read" in done.output
+    assert len(done.output.strip().splitlines()) == 1
+
+
+@contextmanager
+def served(*folders):
+    with Server(Following(list(folders))) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def asked(server, place, path=None, **headers):
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
+    connection.request("GET", path or f"/{server.token}/{place}", headers=headers)
+    answer = connection.getresponse()
+    told = answer.status, answer.read().decode()
+    connection.close()
+    return told
+
+
+def test_whoever_is_not_the_page_is_refused(folder):
+    with served(folder) as server:
+        place = "episode?number=0"
+        assert asked(server, place)[0] == 200
+        assert server.server_address[0] == "127.0.0.1"
+        assert asked(server, place, path=f"/{place}")[0] == 404
+        assert asked(server, place, path=f"/{server.token}x/{place}")[0] == 404
+        assert asked(server, place, Host="evil.test")[0] == 403
+        assert asked(server, place, Origin="http://evil.test")[0] == 403
+
+
+@pytest.mark.parametrize(
+    ("place", "status", "why"),
+    [
+        ("episode?number=2", 400, "there is no episode 2"),
+        ("episode?number=-1", 400, "there is no episode -1"),
+        ("episode?number=x", 400, "number='x': must be an integer"),
+        ("news", 400, "version='': must be an integer"),
+        ("poem", 404, "there is no such page"),
+    ],
+)
+def test_a_wrong_question_is_answered_with_an_error(folder, place, status, why):
+    with served(folder) as server:
+        assert asked(server, place) == (status, json.dumps({"error": why}))
+
+
+def test_a_screenshot_comes_from_the_folder_alone(folder):
+    (folder / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    (folder.parent / "b.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    turns = [turn(1, screenshot="a.png"), turn(2, screenshot="../b.png"), turn(3)]
+    append(folder, result("c", turns))
+    found = Following([folder]).texts(2)["turns"]
+    assert [each["screenshot"] for each in found] == [
+        "data:image/png;base64,iVBORw0KGgo=",
+        -1,
+        None,
+    ]
+
+
+@pytest.fixture
+def opened(browser):
+    """Opens a page; whatever it complains of, or asks of anybody else, fails the test."""
+    contexts, complaints = [], []
+
+    def build(server, fragment=""):
+        contexts.append(browser.new_context(viewport={"width": 1280, "height": 900}))
+        page = contexts[-1].new_page()
+        page.on("console", lambda said: complaints.append(said.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on(
+            "request",
+            lambda r: (
+                None if r.url.startswith((server.address(), "data:")) else complaints.append(r.url)
+            ),
+        )
+        page.goto(server.address() + fragment)
+        page.wait_for_selector("body[data-ready]")
+        return page
+
+    build.complaints = complaints
+    yield build
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def texts(page, selector):
+    return page.locator(selector).evaluate_all("(all) => all.map((e) => e.textContent)")
+
+
+def tasks(page):
+    return texts(page, "#rows .entry > :nth-child(4)")
+
+
+def counts(page, text):
+    page.wait_for_function("(text) => byId('count').textContent === text", arg=text)
+
+
+def test_episodes_appear_while_the_page_is_open(folder, opened):
+    with served(folder.parent) as server:
+        page = opened(server)
+        assert tasks(page) == ["b", "a"], "the newest first"
+        page.fill("[name=text]", "LAMP NEAR")
+        append(folder, played("c", cost=0.125), lost("d"))
+        counts(page, "3 of 4")
+        page.fill("[name=text]", "")
+        counts(page, "4 of 4")
+        assert tasks(page) == ["d", "c", "b", "a"]
+        assert page.inner_text("#used") == "4,000 tokens, cost 1.625"
+        assert re.match(r"● live, last episode \d+ s ago", page.inner_text("#live"))
+        page.wait_for_function("() => byId('table').textContent.includes('66.7 %')")
+        assert texts(page, "[name=fault] option") == ["any", "provider"]
+        page.click("#entry-1")
+        page.wait_for_selector("#sides[data-episode='2']")
+        assert texts(page, "pre.observation") == ["room 1", "a lamp near c", "the end"]
+        append(folder, played("e"))
+        counts(page, "5 of 5")
+        assert page.is_visible("#episode"), "the open episode stays"
+        assert page.inner_text("#position") == "3 of 5"
+        page.click("#close")
+        assert tasks(page)[0] == "e"
+
+
+def test_a_run_that_begins_later_appears(folder, opened):
+    with served(folder.parent) as server:
+        page = opened(server)
+        record.write(folder.parent / "two", {"model": "n"}, [played("n")])
+        counts(page, "3 of 3")
+        page.wait_for_function("() => byId('runs').children.length === 2")
+        assert page.is_visible("[name=run]")
+        page.select_option("[name=run]", "two")
+        assert tasks(page) == ["n"]
+
+
+def test_rows_in_sight_stay_while_new_ones_come(folder, opened):
+    append(folder, *(played(f"t{n}") for n in range(100)))
+    with served(folder) as server:
+        page = opened(server)
+        page.evaluate("() => { byId('list').scrollTop = 60 * ROW; }")
+        page.wait_for_selector("#entry-65")
+        before = texts(page, "#entry-62")
+        append(folder, *(played(f"u{n}") for n in range(3)))
+        counts(page, "105 of 105")
+        assert texts(page, "#entry-65") == before
+        assert page.evaluate("() => byId('list').scrollTop / ROW") == 63
+
+
+def test_the_list_is_sorted_by_a_column(folder, opened):
+    append(folder, played("t10", cost=0.25), played("t9", cost=2))
+    with served(folder) as server:
+        page = opened(server)
+        heads = page.locator("#heads button")
+        heads.get_by_text("Cost").click()
+        assert tasks(page) == ["t9", "a", "b", "t10"]
+        assert heads.last.inner_text() == "Cost ▼"
+        page.wait_for_function("() => location.hash === '#sort=-cost'")
+        heads.get_by_text("Cost").click()
+        assert tasks(page) == ["t10", "a", "b", "t9"]
+        heads.get_by_text("Task").click()
+        assert tasks(page) == ["a", "b", "t9", "t10"], "numbers in names count"
+        heads.get_by_text("Task").click()
+        heads.get_by_text("Task").click()
+        assert tasks(page) == ["t9", "t10", "b", "a"], "the newest first again"
+        page = opened(server, "#sort=cost&q=t")
+        assert tasks(page) == ["t10", "t9"]
+        assert tasks(opened(server, "#sort=constructor")) == ["t9", "t10", "b", "a"]
+
+
+def test_hostile_text_is_shown_exactly_and_runs_nothing(folder, opened):
+    append(folder, played(HOSTILE, words=HOSTILE, goal=HOSTILE))
+    with served(folder) as server:
+        page = opened(server)
+        page.click("#entry-0")
+        page.wait_for_selector("#sides[data-episode='2']")
+        script = "() => JSON.stringify(document.querySelectorAll('pre')[3].textContent)"
+        assert json.loads(page.evaluate(script)) == f"a lamp near {HOSTILE}"
+        assert page.evaluate("[window.ran, document.querySelectorAll('#sides img').length]") == [
+            None,
+            0,
+        ]
+
+
+def test_a_server_that_is_gone_is_said_and_a_bad_line_too(folder, opened):
+    with served(folder) as server:
+        page = opened(server)
+        append(folder, {"row": "poem"})
+        page.wait_for_selector("#problem:visible")
+        assert "line 3 of" in page.inner_text("#problem")
+    page.wait_for_function("() => byId('problem').textContent.includes('is it still running?')")
+    opened.complaints.clear()  # the browser's own: bad request, connection refused
+
+
+@pytest.mark.slow
+def test_the_command_serves_until_it_is_interrupted(folder):
+    command = [Path(sys.executable).parent / "agentgym", "view", folder]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as on:
+        found = re.search(r"http://127\.0\.0\.1:(\d+)(/[\w-]+/)", on.stdout.readline())
+        connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=10)
+        connection.request("GET", f"{found[2]}episode?number=1")
+        assert json.loads(connection.getresponse().read())["last"] == "the end"
+        connection.close()
+        on.send_signal(signal.SIGINT)
+        assert on.communicate(timeout=20)[1] == ""
+        assert on.returncode == 0
