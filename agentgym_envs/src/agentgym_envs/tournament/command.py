@@ -1,6 +1,11 @@
 """``agentgym tournament``."""
 
+import math
 import re
+import sys
+import time
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Annotated
 
@@ -8,24 +13,35 @@ import typer
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from agentgym_envs.errors import ProviderError
+from agentgym_envs.evaluate.calls import Caller
 from agentgym_envs.evaluate.display import show
-from agentgym_envs.evaluate.record import EPISODES, Record
+from agentgym_envs.evaluate.options import AgentTimeout, AllowVersionChange
+from agentgym_envs.evaluate.record import EPISODES, Record, Row
+from agentgym_envs.evaluate.sessions import Session, session, without_secrets
 from agentgym_envs.evaluate.settings import Settings
 from agentgym_envs.keywords import keywords
 from agentgym_envs.tasks import select, spread
-from agentgym_envs.tournament.schedule import Contest, Tournament, check_game, schedule
-from agentgym_envs.tournament.standings import LEGEND, standings
+from agentgym_envs.tournament.competitor import Competitor, competitors
+from agentgym_envs.tournament.loop import Loop
+from agentgym_envs.tournament.players import players as read_players
+from agentgym_envs.tournament.schedule import TRIES, Contest, Tournament, checked_game, schedule
+from agentgym_envs.tournament.standings import LEGEND, SHARED_LEGEND, shared_standings, standings
 
+SELDOM = 10.0  # seconds between two reports of a server's failures
 out = Console(markup=False, emoji=False, highlight=False)
 err = Console(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 def tournament(
-    game: Annotated[str, typer.Argument(help='A registered game of two seats, or "module:id".')],
+    game: Annotated[str, typer.Argument(help='A registered game, or "module:id".')],
     players: Annotated[
         list[str],
         typer.Argument(
-            help="random, oracle, a player of the game, or model:NAME at OPENAI_BASE_URL."
+            help=(
+                "random, oracle, a player of the game, AGENT:MODEL@URL, or FILE.toml with a table"
+                " [[player]] for each player."
+            )
         ),
     ],
     split: Annotated[str, typer.Option(help="train, dev or test.")] = "test",
@@ -45,54 +61,123 @@ def tournament(
         typer.Option("--out", help="The folder of results; default: results/ID-tournament."),
     ] = None,
     concurrency: Annotated[int, typer.Option(min=1, help="Games at a time.")] = 8,
+    agent_timeout: AgentTimeout = 3600.0,
+    allow_version_change: AllowVersionChange = False,
 ) -> None:
     """Plays each pair of players on each task in both seats, and rates them.
 
     A second run plays only the missing games.
     """
-    kwargs = keywords(set_)
-    tasks = check_game(game, kwargs, players)
-    ids = select(tasks, split, task)
-    contests = schedule(players, tasks, spread(ids, len(ids) if episodes is None else episodes))
+    kwargs, entered = keywords(set_), read_players(players)
+    played = checked_game(game, kwargs)
     settings = Settings(target=game, split=split, agent="tournament", format=None, kwargs=kwargs)
     folder = out_ or Path("results") / re.sub(r"[^\w.-]+", "-", f"{game}-tournament")
-    record = Record(folder, settings)
-    try:
-        if record.cut:
-            err.print(
-                f"warning: {folder / EPISODES} ended in half a line, which is dropped",
-                style="yellow",
-                soft_wrap=True,
-            )
-        held = Tournament(game, kwargs, tasks, settings.key, record, concurrency)
-        _carry_out(held, contests)
-        left = held.missing(contests)
-        show(out, standings(held.rows(contests), players, left), f"{game}, {split}")
-    finally:
-        record.close()
-    out.print(LEGEND, style="dim")
-    out.print(f"{folder}: {len(contests) - len(left)} of {len(contests)} games", soft_wrap=True)
+    with ExitStack() as stack:
+        loop, caller = stack.enter_context(closing(Loop())), Caller(agent_timeout)
+        rivals = competitors(entered, played, loop, caller, connections=concurrency)
+        for rival in rivals.values():
+            stack.callback(rival.close)
+        tasks = played.make_tasks()
+        ids = select(tasks, split, task)
+        chosen = spread(ids, len(ids) if episodes is None else episodes)
+        contests = schedule(rivals, tasks, chosen, shared=played.cooperative)
+        record = stack.enter_context(closing(_opened(folder, settings, rivals.values())))
+        held = Tournament(game, kwargs, tasks, rivals, loop, settings.key, record, concurrency)
+        if held.missing(contests):
+            record.begin(_session(game, rivals.values()), change=allow_version_change)
+            _carry_out(held, contests)
+        left = _summary(held, contests, f"{game}, {split}", shared=played.cooperative)
     if left:
-        why = (
-            held.stopped or f"each of their tries failed, the last with: {_last_error(record.rows)}"
-        )
-        err.print(
-            f"{len(left)} games are missing: {why}. The same command plays them",
-            style="yellow",
-            soft_wrap=True,
-        )
         raise typer.Exit(1)
+
+
+def _opened(folder: Path, settings: Settings, rivals: Iterable[Competitor]) -> Record:
+    """Opens the record. A new one is created only if all models can be had."""
+    lines = folder / EPISODES
+    if not lines.exists() or not lines.stat().st_size:
+        _check(rivals)
+    record = Record(folder, settings)
+    if record.cut:
+        _warn(f"warning: {lines} ended in half a line, which is dropped")
+    return record
+
+
+def _session(game: str, rivals: Iterable[Competitor]) -> Session:
+    """Describes this start; the settings of a game's players name their servers."""
+    arguments = sys.argv[1:]
+    for rival in rivals:
+        if rival.client:
+            arguments = without_secrets(arguments, rival.client.endpoint)
+    return session([game], arguments, None)
+
+
+def _check(rivals: Iterable[Competitor]) -> None:
+    """Asks the server of each player whether it has the model."""
+    for rival in rivals:
+        if rival.client:
+            rival.loop.run(rival.client.check())
 
 
 def _carry_out(held: Tournament, contests: list[Contest]) -> None:
     """Plays all games with a progress bar; Ctrl-C keeps the finished games."""
     columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
-    left = len(held.missing(contests))
+    left = held.missing(contests)
     with Progress(*columns, console=err) as progress:
-        bar = progress.add_task(held.game_id, total=len(contests), completed=len(contests) - left)
-        held.on_row = lambda row: progress.advance(bar, row["row"] == "episode")
+        bar = progress.add_task(
+            held.game_id, total=len(contests), completed=len(contests) - len(left)
+        )
+
+        def say(text: str) -> None:
+            progress.console.print(text, soft_wrap=True)
+
+        def on_row(row: Row) -> None:
+            progress.advance(bar, row["row"] == "episode")
+            if row["row"] == "fault":
+                who = row["player"] or held.game_id
+                say(f"try {row['try']} of {TRIES} failed, {who}: {row['error']}")
+
+        held.on_row = on_row
+        for player in held.players.values():
+            if player.client:
+                player.client.on_failure = _reporter(player.name, say)
         held.run(contests)
 
 
-def _last_error(rows: list[dict[str, object]]) -> str:
-    return next((str(row["error"]) for row in reversed(rows) if row["row"] == "fault"), "")
+def _reporter(
+    name: str, say: Callable[[str], None]
+) -> Callable[[ProviderError, float | None], None]:
+    """Returns a function that reports the failures of a server, seldom enough to be read."""
+    latest = -math.inf
+
+    def report(error: ProviderError, wait: float | None) -> None:
+        nonlocal latest
+        if wait is not None and time.monotonic() - latest > SELDOM:
+            latest = time.monotonic()
+            say(f"{name}: {error}; the next try follows in {wait:.1f} s")
+
+    return report
+
+
+def _summary(held: Tournament, contests: list[Contest], title: str, *, shared: bool) -> int:
+    """Prints the table, and why games are missing; returns their number."""
+    left, rows = held.missing(contests), held.rows(contests)
+    table = (shared_standings if shared else standings)(rows, list(held.players), left)
+    show(out, table, title)
+    out.print(SHARED_LEGEND if shared else LEGEND, style="dim")
+    folder = held.record.folder
+    out.print(f"{folder}: {len(contests) - len(left)} of {len(contests)} games", soft_wrap=True)
+    if left:
+        _warn(f"{len(left)} games are missing: {_why(held)}. The same command plays them")
+    return len(left)
+
+
+def _why(held: Tournament) -> str:
+    outs = [f"{name} dropped out: {p.out}" for name, p in held.players.items() if p.out]
+    if reasons := [*filter(None, [held.stopped]), *outs]:
+        return "; ".join(reasons)
+    last = next(row for row in reversed(held.record.rows) if row["row"] == "fault")
+    return f"each of their tries failed, the last with: {last['error']}"
+
+
+def _warn(text: str) -> None:
+    err.print(text, style="yellow", soft_wrap=True)

@@ -1,31 +1,52 @@
-"""Plays one game between named players and records its turns."""
+"""Plays one game between players and records its turns."""
 
-import random
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from agentgym_envs.errors import ContextExceeded
+from agentgym_envs.errors import AgentFailure, ContextExceeded, ProviderError
+from agentgym_envs.evaluate import episode
 from agentgym_envs.evaluate.record import Row
 from agentgym_envs.multi.game import TextGame
 from agentgym_envs.multi.match import Match
-from agentgym_envs.multi.players import make_player
 from agentgym_envs.tasks import TaskSet
+from agentgym_envs.tournament.competitor import Competitor, Seated
+from agentgym_envs.tournament.loop import Stopped
+from agentgym_envs.wrappers import FormatError
 
 
-class Stopped(Exception):
-    """Stops the game because the run ends."""
+@dataclass
+class Course:
+    """The course of a game, filled during play, so that a fault's part is known too."""
+
+    turns: list[Row] = field(default_factory=list)
+    seated: dict[str, Seated] = field(default_factory=dict)
+    """The player in each seat."""
+
+
+class PlayerFailed(Exception):
+    """A player's agent or the server of its model failed.
+
+    Args:
+        player: its name.
+        cause: the failure.
+    """
+
+    def __init__(self, player: str, cause: AgentFailure | ProviderError):
+        super().__init__(str(cause))
+        self.player, self.cause = player, cause
 
 
 def play(
     game: TextGame,
     tasks: TaskSet,
     task_id: str,
-    players: Mapping[str, str],
+    players: Mapping[str, Competitor],
     *,
     limit: int,
-    turns: list[Row],
+    course: Course,
     stop: threading.Event | None = None,
 ) -> Row:
     """Plays a game.
@@ -34,74 +55,95 @@ def play(
         game: a game without another match in progress.
         tasks: the tasks of the game.
         task_id: a task id; the game begins the same every time.
-        players: a name for each seat, as :func:`agentgym_envs.multi.players.make_player` takes it.
+        players: the player of each seat.
         limit: the limit of turns, of all seats together.
-        turns: an empty list that is filled during play, so that a fault's turns are known too.
+        course: an empty one.
         stop: ends the game between two turns.
 
     Returns:
-        The keys of the game's line that describe the play. ``seats`` has the player and result of
-        each seat. A model whose conversation is full forfeits: the end is "context".
+        The keys of the game's line that describe the play. ``seats`` has the player, its settings
+        and the result of each seat. A model whose conversation is full forfeits: the end is
+        "context".
 
     Raises:
-        ProviderError: the server of a player's model failed.
+        PlayerFailed: a player's agent or the server of its model failed.
         Stopped: ``stop`` was set.
     """
     began = time.monotonic()
     task, rng = tasks.start(0, (), named=task_id, filtered=True)
-    match = Match(game, task, rng)
-    seated = {seat: make_player(game, seat, name) for seat, name in players.items()}
-    rngs = {seat: random.Random(f"{task_id} {seat} {name}") for seat, name in players.items()}
-    end = ""
-    while match.waiting and len(turns) < limit:
+    table = _Table(Match(game, task, rng), players, course)
+    table.sit(task_id)
+    while table.match.waiting and len(course.turns) < limit and not table.full:
         if stop is not None and stop.is_set():
             raise Stopped
-        seat = match.waiting[0]
-        seen = match.see(seat)
-        try:
-            said = seated[seat](seen, rngs[seat])
-        except ContextExceeded:
-            end = "context"
-            match.forfeit(
-                seat, f"The conversation of {seat} is too long for its model: the game is over."
-            )
-            _pay(match, turns)
-            break
-        turns.append(_turn(seat, players[seat], seen, said))
-        if match.say(seat, said):
-            _settle(match, turns)
-    seats = {seat: _seat(match, seat, name) for seat, name in players.items()}
-    if end == "context":
+        table.take_turn()
+    match, full = table.match, table.full
+    seats = {seat: _seat(match, seat, player) for seat, player in players.items()}
+    if full:
         # It was shown to a model that could not answer.
-        seats[seat]["last"] = f"{seen}\n{seats[seat]['last']}"
+        seats[full]["last"] = f"{table.seen}\n{seats[full]['last']}"
     first = seats[game.seats[0]]
-    end = end or ("terminated" if match.over else "truncated")
-    result = {
-        "goal": first["goal"],
-        "success": first["success"],
-        "score": first["score"],
-        "end": end,
-        "last": first["last"],
-    }
     return {
-        **result,
-        "turns": turns,
+        **{key: first[key] for key in ("goal", "success", "score", "last")},
+        "end": "context" if full else "terminated" if match.over else "truncated",
+        "turns": course.turns,
         "seats": seats,
         "seconds": round(time.monotonic() - began, 3),
         "memory": None,
     }
 
 
-def _turn(seat: str, player: str, seen: str, said: str) -> Row:
-    turn = {
-        "seat": seat,
-        "player": player,
-        "observation": seen,
-        "response": said,
-        "thought": "",
-        "action": said,
-    }
-    return {**turn, "reward": 0.0, "invalid": False}
+class _Table:
+    """The players of a game in their seats."""
+
+    def __init__(self, match: Match, players: Mapping[str, Competitor], course: Course):
+        self.match, self.players, self.course = match, players, course
+        self.complaints: dict[str, str] = {}
+        """What was wrong with the latest response of a seat, which must answer again."""
+        self.seen = self.full = ""
+        """The latest text that a player saw; the seat whose conversation is full."""
+
+    def sit(self, task_id: str) -> None:
+        """Seats all players."""
+        for seat, player in self.players.items():
+            seated = player.sit(self.match.game, seat)
+            self.course.seated[seat] = seated
+            try:
+                seated.start(task_id)
+            except (AgentFailure, ProviderError) as error:
+                raise PlayerFailed(player.name, error) from error
+
+    def take_turn(self) -> None:
+        """Asks the first waiting seat and applies its response."""
+        seat, match = self.match.waiting[0], self.match
+        self.seen = "\n".join(filter(None, [self.complaints.pop(seat, ""), match.see(seat)]))
+        number = sum(one["seat"] == seat for one in self.course.turns)
+        try:
+            said = self.course.seated[seat].respond(self.seen, number)
+        except ContextExceeded:
+            self.full = seat
+            match.forfeit(
+                seat, f"The conversation of {seat} is too long for its model: the game is over."
+            )
+            _pay(match, self.course.turns)
+        except (AgentFailure, ProviderError) as error:
+            raise PlayerFailed(self.players[seat].name, error) from error
+        else:
+            self._apply(seat, said)
+
+    def _apply(self, seat: str, said: str) -> None:
+        reader = self.course.seated[seat].reader
+        row = episode.turn(self.seen, said, reader, 0.0, False, seat)
+        self.course.turns.append({**row, "player": self.players[seat].name})
+        try:
+            action = reader.parse(said) if reader else said
+        except FormatError as error:
+            self.complaints[seat] = str(error)
+            self.match.refuse(seat)
+            _pay(self.match, self.course.turns)
+        else:
+            if self.match.say(seat, action):
+                _settle(self.match, self.course.turns)
 
 
 def _settle(match: Match, turns: list[Row]) -> None:
@@ -118,7 +160,7 @@ def _pay(match: Match, turns: list[Row]) -> list[Row]:
     return list(latest.values())
 
 
-def _seat(match: Match, seat: str, player: str) -> dict[str, Any]:
+def _seat(match: Match, seat: str, player: Competitor) -> dict[str, Any]:
     """Returns a game's result for a seat; at the end only the forfeiting seat is invalid."""
     outcome, goal = match.outcomes[seat], match.game.goal(seat)
     result = {
@@ -126,4 +168,5 @@ def _seat(match: Match, seat: str, player: str) -> dict[str, Any]:
         "success": bool(outcome.success),
         "forfeit": match.over and bool(outcome.invalid),
     }
-    return {"player": player, "goal": goal, **result, "last": match.see(seat)}
+    named = {"player": player.name, "settings": player.recorded, "goal": goal}
+    return {**named, **result, "last": match.see(seat)}

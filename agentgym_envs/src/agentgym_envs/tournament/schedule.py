@@ -1,6 +1,7 @@
 """The schedule of a tournament, and the loop that plays it.
 
-A failure is recorded and retried; it never counts as a loss.
+A failure is recorded and retried; it never counts as a loss. A player that cannot go on drops out:
+its remaining games are missing, and the others go on.
 """
 
 import threading
@@ -8,79 +9,73 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from itertools import permutations
+from itertools import product
 from typing import Any
 
 from agentgym_envs import registry
 from agentgym_envs.errors import (
+    AgentFailure,
     AgentGymError,
     ArgumentError,
     EnvRaised,
-    ProviderError,
     ProviderRefused,
 )
+from agentgym_envs.evaluate.budget import Usage
 from agentgym_envs.evaluate.record import Key, Row, Rows, episodes
 from agentgym_envs.evaluate.runner import HOPELESS, OUTAGE
+from agentgym_envs.multi.game import TextGame
 from agentgym_envs.multi.make import make_game
-from agentgym_envs.multi.players import make_player
 from agentgym_envs.tasks import TaskSet
-from agentgym_envs.tournament.play import Stopped, play
+from agentgym_envs.tournament.competitor import Competitor
+from agentgym_envs.tournament.loop import Loop, Stopped
+from agentgym_envs.tournament.play import Course, PlayerFailed, play
+from agentgym_envs.tournament.players import difference
 
 TRIES = 3
 
 
 @dataclass(frozen=True)
 class Contest:
-    """One game to play: a task, and the players in the order of the seats."""
+    """One game to play: a task, and the player of the first seat and that of the others."""
 
     task_id: str
     difficulty: int
-    players: tuple[str, ...]
+    players: tuple[str, str]
+    shared: bool
+    """The seats share one score."""
 
     @property
     def family(self) -> str:
         """The name of the games of these players on these seats."""
-        return " against ".join(self.players)
+        return (" with " if self.shared else " against ").join(self.players)
 
 
-def schedule(players: Sequence[str], tasks: TaskSet, task_ids: Iterable[str]) -> list[Contest]:
+def schedule(
+    players: Iterable[str], tasks: TaskSet, task_ids: Iterable[str], *, shared: bool
+) -> list[Contest]:
     """Returns every pair in both orders on every task.
 
-    All games of a task are adjacent, so an interrupted tournament is fair too.
-
-    Raises:
-        ArgumentError: fewer than two players, or a duplicate player.
+    All games of a task are adjacent, so an interrupted tournament is fair too. If the seats share
+    one score, each player plays with itself too.
     """
-    if len(players) < 2 or len(set(players)) < len(players):
-        raise ArgumentError(
-            "a tournament needs at least two players, each named once, not"
-            f" {', '.join(players) or 'none'}"
-        )
-    return [
-        Contest(i, tasks.difficulty(i), pair) for i in task_ids for pair in permutations(players, 2)
-    ]
+    pairs = [(a, b) for a, b in product(list(players), repeat=2) if shared or a != b]
+    return [Contest(i, tasks.difficulty(i), pair, shared) for i in task_ids for pair in pairs]
 
 
-def check_game(game_id: str, kwargs: Mapping[str, Any], players: Sequence[str]) -> TaskSet:
-    """Returns the tasks of a game that can be played for ratings.
+def checked_game(game_id: str, kwargs: Mapping[str, Any]) -> TextGame:
+    """Returns a game that can be played in a tournament.
 
     Raises:
-        ArgumentError: the game does not have two seats, or its seats share one score.
-        UnknownName: no such game or player.
+        ArgumentError: the game has one seat, or more than two seats with separate scores.
+        UnknownName: no such game.
     """
     game = make_game(game_id, **kwargs)
-    if game.cooperative:
+    if len(game.seats) < 2 or (len(game.seats) > 2 and not game.cooperative):
         raise ArgumentError(
-            f"the seats of {game_id} share one score, so players cannot beat each other: a"
-            " tournament needs separate scores"
+            f"{game_id} has {len(game.seats)} seats here; a tournament needs two, or more that"
+            " share one score"
         )
-    if len(game.seats) != 2:
-        raise ArgumentError(
-            f"{game_id} has {len(game.seats)} seats here; a tournament needs a game of two seats"
-        )
-    for name in players:
-        make_player(game, game.seats[0], name)
-    return game.make_tasks()
+    return game
 
 
 @dataclass
@@ -91,6 +86,8 @@ class Tournament:
         game_id: a registered game.
         kwargs: keywords of the game's constructor.
         tasks: the tasks of the game.
+        players: the players by name.
+        loop: runs the players' agents.
         settings: the key of the record's settings.
         record: receives the lines.
         concurrency: games at a time.
@@ -100,6 +97,8 @@ class Tournament:
     game_id: str
     kwargs: Mapping[str, Any]
     tasks: TaskSet
+    players: Mapping[str, Competitor]
+    loop: Loop
     settings: str
     record: Rows
     concurrency: int = 8
@@ -107,6 +106,27 @@ class Tournament:
     stopped: str = ""
     """The reason for an early end; empty if all games were played."""
     _stop: threading.Event = field(default_factory=threading.Event)
+
+    def __post_init__(self) -> None:
+        """Checks the players' recorded settings, and counts what their games have used.
+
+        Raises:
+            ArgumentError: a player has played with other settings.
+        """
+        for row in self.record.rows:
+            for result in row.get("seats", {}).values():
+                self._check(result["player"], result.get("settings", {}))
+            for name, usage in row.get("usages", {}).items():
+                if name in self.players:
+                    self.players[name].budget.used.add(usage)
+
+    def _check(self, name: str, recorded: Mapping[str, Any]) -> None:
+        player = self.players.get(name)
+        if player and (found := difference(player.recorded, recorded)):
+            raise ArgumentError(
+                f"{self.record.folder} holds games of {name} with other settings: {found}. Give the"
+                " player another name, or another --out"
+            )
 
     def missing(self, contests: Sequence[Contest]) -> list[Contest]:
         """Returns the games that the record does not hold."""
@@ -122,9 +142,6 @@ class Tournament:
         """Plays the games that the record lacks.
 
         If the tournament cannot continue, this returns early and sets ``stopped``.
-
-        Raises:
-            ProviderRefused: a server refuses every request: the key, model or address is wrong.
         """
         waiting = deque((contest, 1) for contest in self.missing(contests))
         with ThreadPoolExecutor(self.concurrency) as pool:
@@ -134,6 +151,7 @@ class Tournament:
                 self.stopped = "interrupted"
             finally:
                 self._stop.set()
+                self.loop.stop()
 
     def _drive(self, pool: ThreadPoolExecutor, waiting: deque[tuple[Contest, int]]) -> None:
         running: dict[Future[Row], tuple[Contest, int]] = {}
@@ -141,59 +159,64 @@ class Tournament:
         while waiting or running:
             while waiting and len(running) < self.concurrency:
                 contest, number = waiting.popleft()
-                running[pool.submit(self._play, contest, number)] = (contest, number)
+                if not any(self.players[name].is_out() for name in contest.players):
+                    running[pool.submit(self._play, contest, number)] = (contest, number)
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 contest, number = running.pop(future)
                 row = future.result()
                 self.record.add(row)
                 self.on_row(row)
+                self._judge(contest, row)
                 # A few games may fail again and again.
-                failures = failures + (number == 1) if row["row"] == "fault" else 0
+                broken = row.get("fault") == "environment"
+                failures = failures + (number == 1) if broken else 0
                 if row["row"] == "fault" and number < TRIES:
                     waiting.append((contest, number + 1))
             if failures >= OUTAGE:
                 self.stopped = f"{failures} games failed in a row, the last with: {row['error']}"
                 return
 
+    def _judge(self, contest: Contest, row: Row) -> None:
+        """Counts the failures of each player in a row; too many end its tournament."""
+        if row["row"] == "episode":
+            for name in contest.players:
+                self.players[name].failures = 0
+        elif name := row["player"]:
+            self.players[name].failed(row["error"], row["try"] == 1)
+
     def _play(self, contest: Contest, number: int) -> Row:
         """Returns the line of a game or of a fault."""
-        turns: list[Row] = []
+        course = Course()
         try:
             game = make_game(self.game_id, **self.kwargs)
             spec = registry.spec(self.game_id)
             limit = (spec.max_episode_steps or registry.DEFAULT_HORIZON) * len(game.seats)
-            players = dict(zip(game.seats, contest.players, strict=True))
+            first, other = (self.players[name] for name in contest.players)
             played = play(
                 game,
                 self.tasks,
                 contest.task_id,
-                players,
+                dict(zip(game.seats, [first, *[other] * (len(game.seats) - 1)], strict=True)),
                 limit=limit,
-                turns=turns,
+                course=course,
                 stop=self._stop,
             )
-        except ProviderError as error:
-            if isinstance(error, ProviderRefused) and error.status in HOPELESS:
-                raise
-            return self._fault(contest, number, turns, "provider", error)
+        except PlayerFailed as error:
+            cause = error.cause
+            if isinstance(cause, ProviderRefused) and cause.status in HOPELESS:
+                self.players[error.player].out = f"its server refuses it: {cause}"
+            said = {"fault": "provider", "player": error.player, "error": str(error)}
+            if isinstance(cause, AgentFailure):
+                said |= {"fault": "agent", "traceback": cause.trace}
         except (AgentGymError, Stopped):
             raise
         except Exception as error:
             failure = EnvRaised.of(registry.named(self.game_id), error)
-            return self._fault(contest, number, turns, "environment", failure)
-        return {"row": "episode", **self._head(contest), **played}
-
-    def _fault(
-        self, contest: Contest, number: int, turns: list[Row], kind: str, error: Exception
-    ) -> Row:
-        return {
-            "row": "fault",
-            **self._head(contest),
-            "fault": kind,
-            "try": number,
-            "error": str(error),
-            "turns": len(turns),
-        }
+            said = {"fault": "environment", "player": "", "error": str(failure)}
+        else:
+            return {"row": "episode", **self._head(contest), **played, **_used(contest, course)}
+        head = {"row": "fault", **self._head(contest), **_used(contest, course)}
+        return {**head, **said, "try": number, "turns": len(course.turns)}
 
     def _head(self, contest: Contest) -> Row:
         named = {
@@ -208,5 +231,18 @@ class Tournament:
             "difficulty": contest.difficulty,
             "attempt": 0,
             "settings": self.settings,
-            "usage": {},
         }
+
+
+def _used(contest: Contest, course: Course) -> Row:
+    """Returns the usage of a game, in all and by player."""
+    usages = {name: Usage() for name in contest.players}
+    for number, seated in enumerate(course.seated.values()):
+        usages[contest.players[min(number, 1)]].add(seated.usage)
+    total = Usage()
+    for usage in usages.values():
+        total.add(usage)
+    return {
+        "usage": vars(total) if total.calls else {},
+        "usages": {name: dict(vars(usage)) for name, usage in usages.items() if usage.calls},
+    }

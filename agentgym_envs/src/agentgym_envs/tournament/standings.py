@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import fmean
 
+from agentgym_envs.evaluate.metrics import summarise
 from agentgym_envs.evaluate.record import Row
 from agentgym_envs.evaluate.tables import Line, Table
 from agentgym_envs.tournament.ratings import Array, ratings, wins
@@ -16,6 +17,11 @@ LEGEND = (
     " all are finite. 95 %: bootstrap over tasks; – for who has won, or lost, all games, and where"
     " every resampling gives the same rating, as with one task: it learns nothing from that. Failed"
     " games are missing, and count for no player."
+)
+SHARED_LEGEND = (
+    "All seats share one score. success and score: means over tasks, of a task over its games."
+    " 95 %: of the success, over tasks. as SEAT: success of the games in which the player has this"
+    " seat. Failed games are missing, and count for no player."
 )
 LETTERS = {1.0: "won", 0.5: "drawn", 0.0: "lost"}
 
@@ -48,8 +54,7 @@ def standings(rows: Sequence[Row], players: Sequence[str], missing: Sequence[Con
                 "elo": f"{rating:.0f}",
                 "interval": f"{interval.low:.0f} to {interval.high:.0f}" if interval else "–",
             }
-        line["missing"] = str(sum(player in contest.players for contest in missing) or "")
-        lines.append(line)
+        lines.append(line | _missing(player, missing))
     shown = [(seat, f"as {seat}") for seat in seats]
     columns = [
         ("player", ""),
@@ -59,6 +64,50 @@ def standings(rows: Sequence[Row], players: Sequence[str], missing: Sequence[Con
         ("elo", "Elo"),
         ("interval", "95 %"),
     ]
+    return _table(columns, lines, missing)
+
+
+def shared_standings(
+    rows: Sequence[Row], players: Sequence[str], missing: Sequence[Contest]
+) -> Table:
+    """Returns one line per player of a game whose seats share one score, the best first.
+
+    Args:
+        rows: the lines of played games.
+        players: the players of the tournament.
+        missing: the games that were not played.
+    """
+    seats = list(rows[0]["seats"]) if rows else []
+    lines = []
+    for player in players:
+        by_seat = {
+            seat: [row for row in rows if row["seats"][seat]["player"] == player] for seat in seats
+        }
+        # A task's games with several partners are attempts at it.
+        own = [
+            {**row, "family": ""}
+            for row in rows
+            if any(result["player"] == player for result in row["seats"].values())
+        ]
+        line: Line = {"player": player, "games": str(len(own))}
+        if own:
+            found = summarise(own)
+            low, high = found.interval
+            line |= {"success": found.success, "low": low, "high": high, "score": found.score}
+        for seat, games in by_seat.items():
+            line[seat] = f"{fmean(row['success'] for row in games):.3f}" if games else "–"
+        lines.append(line | _missing(player, missing))
+    lines.sort(key=lambda line: -line.get("success", 0.0))
+    measures = [("success", "success"), ("low", "95 %"), ("score", "score")] if rows else []
+    shown = [(seat, f"as {seat}") for seat in seats]
+    return _table([("player", ""), ("games", "games"), *measures, *shown], lines, missing)
+
+
+def _missing(player: str, missing: Sequence[Contest]) -> Line:
+    return {"missing": str(sum(player in contest.players for contest in missing) or "")}
+
+
+def _table(columns: list[tuple[str, str]], lines: list[Line], missing: Sequence[Contest]) -> Table:
     return Table([*columns, *([("missing", "missing")] if missing else [])], lines)
 
 

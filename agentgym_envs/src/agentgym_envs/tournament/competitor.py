@@ -1,0 +1,279 @@
+"""Players that can take a seat of a game: scripted ones, and agents with or without a model."""
+
+import random
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
+
+from agentgym_envs import plugins
+from agentgym_envs.errors import (
+    AgentFailure,
+    ArgumentError,
+    UnknownName,
+    shown,
+)
+from agentgym_envs.evaluate.agents.base import AGENTS, ASK_ORACLE, AgentFactory, Opening, load
+from agentgym_envs.evaluate.budget import Budget, Meter, Usage
+from agentgym_envs.evaluate.calls import Caller, made
+from agentgym_envs.evaluate.runner import OUTAGE
+from agentgym_envs.models.connect import connect
+from agentgym_envs.models.endpoint import Endpoint
+from agentgym_envs.models.provider import Provider
+from agentgym_envs.multi.game import TextGame
+from agentgym_envs.multi.players import make_player
+from agentgym_envs.tournament.loop import Loop
+from agentgym_envs.tournament.players import PlayerSettings
+from agentgym_envs.wrappers import FORMATS, Format
+from agentgym_envs.wrappers.formats import FunctionCall
+
+SCRIPTED = ("random", "oracle")  # players of every game
+
+
+class Seated(Protocol):
+    """A player in one seat of one game."""
+
+    reader: Format | None
+    """Reads responses; None: a response is the action."""
+    usage: Usage
+
+    def start(self, task_id: str) -> None:
+        """Prepares the player. Raises as :meth:`respond` does."""
+
+    def respond(self, seen: str, turn: int) -> str:
+        """Returns the response to the unseen text of the seat.
+
+        Raises:
+            AgentFailure: the agent raised, hung, or returned no text.
+            ProviderError: the model's server failed.
+            ContextExceeded: the conversation is too long for the model.
+            Stopped: the run ends.
+        """
+
+
+@dataclass
+class Competitor:
+    """A player of a tournament.
+
+    Attributes:
+        settings: its settings.
+        loop: runs its agent and its client.
+        caller: calls its agent.
+        factory: creates its agents; None for a scripted player of the game.
+        client: its model's, if it has one.
+        budget: its usage and limits.
+        failures: its failed games in a row.
+        served: the names by which the server's replies call its model.
+        out: why it plays no further game; empty while it plays.
+    """
+
+    settings: PlayerSettings
+    loop: Loop
+    caller: Caller
+    factory: AgentFactory | None = None
+    client: Provider | None = None
+    budget: Budget = field(default_factory=Budget)
+    failures: int = 0
+    served: set[str] = field(default_factory=set)
+    out: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name in the table."""
+        return self.settings.name
+
+    @property
+    def form(self) -> str | None:
+        """The format of responses."""
+        assert self.factory
+        return self.settings.format or self.factory.format
+
+    @property
+    def recorded(self) -> dict[str, Any]:
+        """All settings, as a line of the record holds them."""
+        settings = self.settings
+        if self.factory is None:
+            return {"agent": settings.agent}
+        found = {"agent": settings.agent, "options": dict(settings.options), "format": self.form}
+        if self.client is None:
+            return found
+        budget = {"budget_tokens": settings.budget_tokens, "budget_cost": settings.budget_cost}
+        endpoint = asdict(self.client.endpoint)
+        prices = list(endpoint["prices"]) if endpoint["prices"] else None  # as JSON has it
+        served = {"served": sorted(self.served)}
+        return {**found, **endpoint, "prices": prices, **budget, **served}
+
+    def metered(self) -> Meter | None:
+        """Returns the client for one seat of one game; None without a model."""
+        if self.client is None:
+            return None
+        meter = Meter(self.client, self.budget)
+        meter.on_reply = lambda messages, tools, reply: self.served.add(reply.model)
+        return meter
+
+    def is_out(self) -> bool:
+        """Returns whether the player plays no further game; its games under way finish."""
+        if not self.out and self.budget.spent:
+            self.out = _spent(self.budget)
+        return bool(self.out)
+
+    def failed(self, error: str, first: bool) -> None:
+        """Counts a failed game; the player drops out after many in a row.
+
+        Args:
+            error: the failure.
+            first: whether it was the first try of this game. A few games may fail again and again.
+        """
+        self.failures += first
+        if self.failures >= OUTAGE and not self.out:
+            self.out = f"{self.failures} games failed in a row, the last with: {error}"
+
+    def close(self) -> None:
+        """Closes the connections of the player's client."""
+        if self.client:
+            self.loop.run(self.client.close())
+
+    def sit(self, game: TextGame, seat: str) -> Seated:
+        """Returns the player in a seat of a game that has begun."""
+        return _Script(self, game, seat) if self.factory is None else _AgentSeat(self, game, seat)
+
+
+class _Script:
+    """A scripted player."""
+
+    reader: Format | None = None
+
+    def __init__(self, player: Competitor, game: TextGame, seat: str):
+        self.usage, self._seed = Usage(), f"{seat} {player.name}"
+        self._act = make_player(game, seat, player.settings.agent)
+
+    def start(self, task_id: str) -> None:
+        self._rng = random.Random(f"{task_id} {self._seed}")
+
+    def respond(self, seen: str, turn: int) -> str:
+        return self._act(seen, self._rng)
+
+
+class _AgentSeat:
+    """An agent, which sees what the rules of an evaluation show to it."""
+
+    def __init__(self, player: Competitor, game: TextGame, seat: str):
+        assert player.factory
+        self._player, self._game, self._seat, self._factory = player, game, seat, player.factory
+        form = player.form
+        self.reader = FORMATS[form](game.tools) if form else None
+        self._meter = player.metered()
+        self.usage = self._meter.usage if self._meter else Usage()
+
+    def start(self, task_id: str) -> None:
+        game, seat = self._game, self._seat
+        opening = Opening(
+            task_id=task_id,
+            attempt=0,
+            goal=game.goal(seat),
+            instructions=game.instructions,
+            format_rules=self.reader.describe() if self.reader else "",
+            tools=FunctionCall(game.tools).schema(),
+            seat=seat,
+        )
+        self._agent = made(lambda: self._factory.make(self._meter))
+        self._called("start", opening)
+
+    def respond(self, seen: str, turn: int) -> str:
+        info: dict[str, Any] = {
+            "seat": self._seat,
+            "goal": self._game.goal(self._seat),
+            "turn": turn,
+        }
+        if self._factory.lists_actions:
+            info["admissible_actions"] = self._game.actions(self._seat)
+        said = self._called("act", seen, info)
+        if not isinstance(said, str):
+            raise AgentFailure(f"the response {shown(said)} is not a str")
+        return self._game.oracle(self._seat) if said is ASK_ORACLE else said
+
+    def _called(self, method: str, *arguments: Any) -> Any:
+        player = self._player
+        return player.loop.call(player.caller.call(self._agent, method, *arguments))
+
+
+def competitors(
+    settings: Iterable[PlayerSettings],
+    game: TextGame,
+    loop: Loop,
+    caller: Caller,
+    *,
+    connections: int,
+) -> dict[str, Competitor]:
+    """Returns the players of a game by name.
+
+    Args:
+        settings: of each player.
+        game: the game to be played.
+        loop: runs the agents and the clients.
+        caller: calls the agents.
+        connections: largest number of open connections of a player.
+
+    Raises:
+        AgentGymError: no such player or agent, or settings that contradict each other.
+    """
+    return {one.name: _competitor(one, game, loop, caller, connections) for one in settings}
+
+
+def _competitor(
+    settings: PlayerSettings, game: TextGame, loop: Loop, caller: Caller, connections: int
+) -> Competitor:
+    agent, agents = settings.agent, plugins.discover(AGENTS)
+    scripted = [*SCRIPTED, *game.players]
+    if agent in scripted:
+        _check_script(settings)
+        return Competitor(settings, loop, caller)
+    if ":" not in agent and agent not in agents:
+        raise UnknownName("player", agent, {*scripted, *agents})
+    factory = load(agent, settings.options)
+    _check(settings, factory)
+    client = None
+    if factory.needs_client:
+        client = connect(Endpoint(**settings.endpoint), connections=connections)
+    made(lambda: factory.make(client))  # rejects an invalid option before any file is written
+    budget = Budget(settings.budget_tokens, settings.budget_cost)
+    return Competitor(settings, loop, caller, factory, client, budget)
+
+
+def _spent(budget: Budget) -> str:
+    """Returns the limit that is reached."""
+    if budget.tokens is not None and budget.used.tokens >= budget.tokens:
+        return (
+            f"its budget is spent ({budget.used.tokens:,} of {budget.tokens:,} tokens); raise"
+            " budget_tokens to go on"
+        )
+    return (
+        f"its budget is spent ({budget.used.cost:.4f} of {budget.cost:g}); raise budget_cost to go"
+        " on"
+    )
+
+
+def _check_script(settings: PlayerSettings) -> None:
+    """Rejects settings of an agent for a scripted player."""
+    given = {"options": settings.options, "format": settings.format, **settings.endpoint}
+    if useless := [key for key, value in given.items() if value]:
+        raise ArgumentError(
+            f"player {settings.name!r}: {settings.agent} is a scripted player: leave"
+            f" {useless[0]} out"
+        )
+
+
+def _check(settings: PlayerSettings, factory: AgentFactory) -> None:
+    """Rejects settings that contradict each other or the agent."""
+    who, form, endpoint = f"player {settings.name!r}", settings.format, settings.endpoint
+    if form is not None and form not in FORMATS:
+        raise UnknownName("format", form, FORMATS)
+    if form not in (None, factory.format) and factory.format in (None, "function"):
+        raise ArgumentError(f"{who}: agent {factory.name!r} has its own format: leave format out")
+    if factory.needs_client and not endpoint.get("model"):
+        raise ArgumentError(f"{who}: agent {factory.name!r} acts through a model: name its model")
+    budget = settings.budget_tokens is not None or settings.budget_cost is not None
+    if not factory.needs_client and (endpoint or budget):
+        name = next(iter(endpoint), "the budget")
+        raise ArgumentError(f"{who}: agent {factory.name!r} has no model: leave {name} out")
+    if settings.budget_cost is not None and endpoint.get("prices") is None:
+        raise ArgumentError(f"{who}: budget_cost needs prices")
