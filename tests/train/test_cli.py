@@ -5,6 +5,7 @@ import os
 import shutil
 import tomllib
 from dataclasses import asdict
+from importlib.metadata import version
 
 import pytest
 import small_run
@@ -28,6 +29,11 @@ def no_work(monkeypatch):
 
 def invoke(*args):
     return CliRunner().invoke(app, [str(a) for a in args])
+
+
+def test_the_version_is_that_of_both_distributions():
+    packages = ("agentgym-train", "agentgym-envs")
+    assert invoke("--version").output == "".join(f"{name} {version(name)}\n" for name in packages)
 
 
 def refused(result, message):
@@ -54,7 +60,7 @@ def refused(result, message):
             "'curriculum.rounds.1': input should be greater than or equal to 1, not 0",
         ),
         ("env.kwargs.tasks=['none-*']", "selects nothing"),
-        ("env.kwargs.room=[4]", "agentgym/Maze-v1 does not take 'room'"),
+        ("env.kwargs.room=[4]", "agentgym/Maze-v1 does not take 'room'. Did you mean 'rooms'?"),
         ("env.kwargs.max_episode_steps=5", "'env.kwargs.max_episode_steps': the trainer sets it"),
         ("eval.kwargs.timeout=5", "'eval.kwargs.timeout': the trainer sets it"),
         ("eval.kwargs.split=tset", "Did you mean 'test'"),

@@ -3,6 +3,7 @@
 It lists, plays and checks environments, evaluates agents, compares episodes and builds games.
 """
 
+import errno
 import random
 import threading
 from collections.abc import Callable
@@ -29,8 +30,12 @@ from agentgym_envs.errors import (
 from agentgym_envs.evaluate.command import evaluate
 from agentgym_envs.feedback.commands import compare, export
 from agentgym_envs.keywords import keywords
+from agentgym_envs.listing import listing
 from agentgym_envs.report.command import report
+from agentgym_envs.report.view import view
+from agentgym_envs.terminal import tolerate_any_encoding, version_option
 from agentgym_envs.tournament.command import tournament
+from agentgym_envs.transcript import transcript
 
 app = typer.Typer(
     help="Text environments for language-model agents.", no_args_is_help=True, add_completion=False
@@ -51,6 +56,12 @@ Workers = Annotated[
 ]
 
 
+@app.callback()
+def start(version: Annotated[bool, version_option("agentgym-envs")] = False) -> None:
+    """Prepares the standard streams for any text."""
+    tolerate_any_encoding()
+
+
 def user_errors(command: Callable[..., None]) -> Callable[..., None]:
     """Turns errors that a user can act on into one line and exit status 2."""
 
@@ -61,6 +72,12 @@ def user_errors(command: Callable[..., None]) -> Callable[..., None]:
         except AgentGymError as error:
             err.print(f"error: {error}", style="red", markup=False, soft_wrap=True)
             raise typer.Exit(2) from error
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            place = f" at {error.filename}" if error.filename else ""
+            err.print(f"error: no space is left{place}; what was written stays", style="red")
+            raise typer.Exit(2) from error
 
     return wrapped
 
@@ -68,40 +85,26 @@ def user_errors(command: Callable[..., None]) -> Callable[..., None]:
 @app.command("list")
 @user_errors
 def list_envs() -> None:
-    """Lists all environments, including those of plugins.
+    """Lists all environments, including those of plugins, with a description.
 
-    For an environment that is not installed the table shows the pip command; for a broken one, the
-    error.
+    A mark shows games, missing extras and broken registrations. The last lines have the pip command
+    for missing extras and the errors of broken registrations.
     """
-    table = Table("id", "", "horizon", "from", "installed")
-    faults = []
-    for env_id, plugin in plugins.discover(plugins.ENVIRONMENTS).items():
-        if wrong := registry.fault(plugin):
-            faults.append(wrong)
-            horizon, state = "", "[red]broken, see below[/]"
-        else:
-            horizon, missing = (
-                str(registry.spec(env_id).max_episode_steps),
-                registry.install_command(plugin),
-            )
-            state = "[green]yes[/]" if missing is None else escape(missing)
-        table.add_row(
-            escape(env_id),
-            "game" if registry.is_game(plugin) else "",
-            horizon,
-            plugins.distribution(plugin),
-            state,
-        )
-    out.print(table)
-    for wrong in faults:
-        out.print(f"broken: {wrong}", style="red", markup=False, soft_wrap=True)
+    for line in listing(out.width):
+        out.print(line, markup=False, soft_wrap=True)
 
 
 @app.command()
 @user_errors
 def show(env_id: EnvId) -> None:
-    """Shows an environment: keywords, tasks, rules and its README."""
-    text = f"{description(env_id)}\n{readme(env_id)}"
+    """Shows an environment: keywords, tasks, rules, a transcript and its README.
+
+    The oracle plays the transcript, unless the README holds one.
+    """
+    about, more = description(env_id), readme(env_id)
+    if f"```text {env_id.rpartition(':')[2]} " not in more:
+        about += f"\n## Transcript\n\n```text\n{transcript(env_id)}\n```\n"
+    text = f"{about}\n{more}"
     out.print(Markdown(text) if out.is_terminal else text, markup=False, soft_wrap=True)
 
 
@@ -273,6 +276,7 @@ webarena.callback()(lambda: None)  # with a callback, Typer keeps a single comma
 app.add_typer(webarena, name="webarena")
 app.command("eval")(user_errors(evaluate))
 app.command()(user_errors(report))
+app.command()(user_errors(view))
 app.command()(user_errors(tournament))
 app.command()(user_errors(compare))
 app.command()(user_errors(export))

@@ -3,6 +3,7 @@
 ``agentgym show`` and the documentation's pages print this text.
 """
 
+import ast
 import inspect
 import re
 import statistics
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 
 from agentgym_envs import plugins, registry
 from agentgym_envs.errors import AgentGymError
+from agentgym_envs.plugins import Plugin
 from agentgym_envs.tasks import TaskSet
 
 INFO_KEYS = (
@@ -84,6 +86,10 @@ def description(env_id: str) -> str:
         ("step limit", f"{spec.max_episode_steps} turns"),
         ("kind", "game of several seats" if registry.is_game(plugin) else "one agent"),
     ]
+    if registry.is_game(plugin):
+        rows.append(
+            ("players", ", ".join(f"`{name}`" for name in ("random", "oracle", *kind.players)))
+        )
     parts = [f"# {spec.id}", _summary(kind), _table(("", ""), rows), "## Keywords"]
     parts.append(
         _table(
@@ -116,12 +122,41 @@ def readme(env_id: str) -> str:
     """
     target = plugins.discover(plugins.ENVIRONMENTS)[registry.spec(env_id).id].target
     module = target.partition(":")[0]
-    found = find_spec(module)
-    if not found or not found.origin:
+    source = _source(module)
+    if source is None:
         return ""
-    folders = Path(found.origin).parents[: max(module.count("."), 1)]
+    folders = source.parents[: max(module.count("."), 1)]
     files = (folder / "README.md" for folder in folders)
     return next((file.read_text(encoding="utf-8") for file in files if file.exists()), "")
+
+
+def first_sentence(plugin: Plugin) -> str:
+    """Returns the first sentence of the docstring of an environment's class.
+
+    The text comes from the source file, so nothing is imported. It is empty without a docstring,
+    and for a file that does not parse.
+    """
+    module, _, name = plugin.target.partition(":")
+    source = _source(module)
+    try:
+        body = ast.parse(source.read_bytes()).body if source else []
+    except (OSError, SyntaxError, ValueError):
+        return ""
+    docs = [ast.get_docstring(b) for b in body if isinstance(b, ast.ClassDef) and b.name == name]
+    text = " ".join(((docs or [""])[0] or "").partition("\n\n")[0].split()).replace("``", "`")
+    return re.split(r"(?<=[.!?])\s", text)[0].removesuffix(".")
+
+
+def _source(module: str) -> Path | None:
+    """Returns the source file of a module without importing a package that contains it."""
+    top, *inner = module.split(".")
+    spec = find_spec(top)
+    if spec is None:
+        return None
+    folders = [Path(folder, *inner) for folder in spec.submodule_search_locations or ()]
+    files = [Path(spec.origin)] if spec.origin and not inner else []
+    files += [file for f in folders for file in (f.with_suffix(".py"), f / "__init__.py")]
+    return next((file for file in files if file.is_file()), None)
 
 
 def keywords_of(env_id: str) -> list[Keyword]:

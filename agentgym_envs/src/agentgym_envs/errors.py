@@ -14,6 +14,7 @@ AgentGymError
 │   ├── EnvTimeout
 │   └── WorkerDied
 │       └── NeighbourFailed   another environment ended the process
+├── AgentFailure       an agent raised, hung or returned an invalid value; never a score
 ├── ProviderError      the server of a model failed after all retries
 │   ├── ProviderRefused   it refuses the request: an unknown model, a wrong key, a bad request
 │   └── ContextExceeded   the conversation is too long for the model: the episode ends
@@ -44,11 +45,9 @@ class UnknownName(AgentGymError, ValueError):
 
     def __init__(self, kind: str, name: object, known: Iterable[str]):
         names = sorted(known)
-        near = (
-            difflib.get_close_matches(name, names, n=1, cutoff=0.4) if isinstance(name, str) else []
+        super().__init__(
+            f"unknown {kind} {shown(name)}.{_hint(name, names, 0.4)} Known: {_some(names)}."
         )
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        super().__init__(f"unknown {kind} {shown(name)}.{hint} Known: {_some(names)}.")
 
 
 class DuplicateName(AgentGymError, ValueError):
@@ -115,6 +114,19 @@ class NeighbourFailed(WorkerDied):
     """The environment's process ended because another environment in it died or hung."""
 
 
+class AgentFailure(AgentGymError, RuntimeError):
+    """An agent raised, hung or returned an invalid value. A failure is never a score.
+
+    Args:
+        message: one line.
+        trace: the end of the traceback; empty without one.
+    """
+
+    def __init__(self, message: str, trace: str = ""):
+        super().__init__(message)
+        self.trace = trace
+
+
 class ProviderError(AgentGymError, RuntimeError):
     """The server of a model failed after all retries.
 
@@ -164,9 +176,30 @@ def shown(value: object) -> str:
     return text if len(text) <= SHOWN else text[:SHOWN] + "…"
 
 
+def not_taken(who: str, keyword: str, known: Iterable[str]) -> ArgumentError:
+    """Returns the error for a keyword that a constructor does not have.
+
+    Args:
+        who: the owner of the constructor.
+        keyword: the unknown keyword.
+        known: the keywords of the constructor; the message suggests the nearest.
+    """
+    names = sorted(known)
+    hint = _hint(keyword, names, 0.6)
+    return ArgumentError(f"{who} does not take {shown(keyword)}.{hint} It takes: {_some(names)}.")
+
+
 def pip_command(extra: str, distribution: str = "agentgym-envs") -> str:
     """Returns the command that installs an extra of a distribution."""
     return f'python -m pip install "{distribution}[{extra}]"'
+
+
+def _hint(name: object, known: list[str], similar: float) -> str:
+    """Returns a suggestion of the nearest name; empty if none has the similarity (0 to 1)."""
+    if not isinstance(name, str):
+        return ""
+    near = difflib.get_close_matches(name, known, n=1, cutoff=similar)
+    return f" Did you mean {near[0]!r}?" if near else ""
 
 
 def _some(names: list[str], most: int = 12) -> str:

@@ -79,7 +79,7 @@ def read(path: Path, *, fits: Callable[[Any], bool], what: str) -> tuple[list[Ro
     """
     whole, _, cut = path.read_bytes().rpartition(b"\n")
     return [
-        _row(line, path, number, fits, what) for number, line in enumerate(whole.splitlines(), 1)
+        parsed(line, path, number, fits, what) for number, line in enumerate(whole.splitlines(), 1)
     ], len(cut)
 
 
@@ -90,7 +90,8 @@ def has(value: Any, types: Mapping[str, Any]) -> bool:
     )
 
 
-def _row(line: bytes, path: Path, number: int, fits: Callable[[Any], bool], what: str) -> Row:
+def parsed(line: bytes, path: Path, number: int, fits: Callable[[Any], bool], what: str) -> Row:
+    """Returns the row of a line; arguments and errors are those of :func:`read`."""
     try:
         row: Row = json.loads(line)
         if fits(row):

@@ -23,11 +23,11 @@ from gymnasium.envs.registration import EnvSpec, load_env_creator
 from agentgym_envs import plugins
 from agentgym_envs.errors import (
     AgentGymError,
-    ArgumentError,
     BrokenPlugin,
     EnvRaised,
     UnknownName,
     message_of,
+    not_taken,
     pip_command,
 )
 from agentgym_envs.plugins import ENVIRONMENTS, Plugin, discover
@@ -150,13 +150,22 @@ def extras(plugin: Plugin) -> list[str]:
     ]
 
 
-def install_command(plugin: Plugin) -> str | None:
-    """Returns the command that installs an environment's missing packages, or None."""
+def requirements(plugin: Plugin) -> dict[str, list[str]]:
+    """Returns the packages that an environment needs beside its distribution, by extra."""
     package = plugin.points[0].dist
     requires = (package.requires if package else None) or []
+    found = {}
     for extra in extras(plugin):
         marker = re.compile(rf"extra\s*==\s*['\"]{re.escape(extra)}['\"]")
-        names = [re.split(r"[^\w.-]", r, maxsplit=1)[0] for r in requires if marker.search(r)]
+        found[extra] = [
+            re.split(r"[^\w.-]", r, maxsplit=1)[0] for r in requires if marker.search(r)
+        ]
+    return found
+
+
+def install_command(plugin: Plugin) -> str | None:
+    """Returns the command that installs an environment's missing packages, or None."""
+    for extra, names in requirements(plugin).items():
         if not all(map(_installed, names)):
             return pip_command(extra, plugins.distribution(plugin))
     return None
@@ -202,6 +211,20 @@ def _creator(env_id: str) -> Any:
         raise BrokenPlugin(f"{named(env_id)} fails to import: {error!r}") from error
 
 
+def _keywords(creator: Any) -> set[str]:
+    """Returns the keywords of a constructor, those that it passes to base classes included."""
+    kinds = creator.__mro__ if inspect.isclass(creator) else ()
+    names = set[str]()
+    for function in [vars(kind)["__init__"] for kind in kinds if "__init__" in vars(kind)] or [
+        creator
+    ]:
+        parameters = inspect.signature(function).parameters.values()
+        names |= {p.name for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)}
+        if not any(p.kind is p.VAR_KEYWORD for p in parameters):
+            break
+    return names - {"self"}
+
+
 def _failure(env_id: str, kwargs: dict[str, Any], error: BaseException) -> AgentGymError:
     """Returns the error for a constructor that raised.
 
@@ -211,7 +234,7 @@ def _failure(env_id: str, kwargs: dict[str, Any], error: BaseException) -> Agent
     cause = error.__cause__ if isinstance(error, TypeError) and error.__cause__ else error
     unknown = re.search(r"unexpected keyword argument '(\w+)'", message_of(cause))
     if unknown and unknown[1] in kwargs:
-        return ArgumentError(f"{env_id} does not take {unknown[1]!r}")
+        return not_taken(env_id, unknown[1], _keywords(_creator(env_id)))
     return EnvRaised.of(named(env_id), cause)
 
 

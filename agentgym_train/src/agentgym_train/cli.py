@@ -14,6 +14,7 @@ from rich.table import Table
 from agentgym_envs.cli import user_errors
 from agentgym_envs.errors import AgentGymError
 from agentgym_envs.plugins import ENVIRONMENTS, discover, distribution
+from agentgym_envs.terminal import tolerate_any_encoding, version_option
 from agentgym_train import config as configuration
 from agentgym_train.plugins import KINDS, culprit, resolved
 from agentgym_train.reward.config import load
@@ -31,6 +32,14 @@ err = Console(stderr=True)
 
 ConfigFile = Annotated[Path, typer.Argument(help="A TOML file.")]
 Overrides = Annotated[list[str] | None, typer.Option("--set", help="Replaces a value: a.b=c.")]
+
+
+@app.callback()
+def start(
+    version: Annotated[bool, version_option("agentgym-train", "agentgym-envs")] = False,
+) -> None:
+    """Prepares the standard streams for any text."""
+    tolerate_any_encoding()
 
 
 @app.command()

@@ -10,7 +10,7 @@ from typing import Any
 
 from agentgym_envs.core import ENV_KEYWORDS, Outcome, TextEnv
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.multi.make import make_game
+from agentgym_envs.multi.make import game_beside
 from agentgym_envs.multi.match import Match
 from agentgym_envs.multi.players import make_player
 from agentgym_envs.tasks import Task, TaskSet
@@ -53,7 +53,7 @@ class SeatsEnv(TextEnv):
         **kwargs: Any,
     ):
         own = {key: kwargs.pop(key) for key in ENV_KEYWORDS if key in kwargs}
-        self.game = make_game(game, **kwargs)
+        self.game = game_beside(game, kwargs, SEAT_KEYWORDS)
         self.seats, self._by_task = _chosen(self.game.seats, seats), seats is None
         self.instructions, self.tools = self.game.instructions, dict(self.game.tools)  # type: ignore[misc]
         self._opponents, self.seat = (

@@ -1,11 +1,12 @@
 """Makes a registered game."""
 
 import inspect
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from agentgym_envs import registry
 from agentgym_envs.core import require_methods
-from agentgym_envs.errors import AgentGymError, ArgumentError, BrokenPlugin, EnvRaised, UnknownName
+from agentgym_envs.errors import AgentGymError, BrokenPlugin, EnvRaised, UnknownName, not_taken
 from agentgym_envs.multi.game import TextGame
 from agentgym_envs.plugins import ENVIRONMENTS, discover
 
@@ -23,6 +24,20 @@ def make_game(game_id: str, **kwargs: Any) -> TextGame:
         ArgumentError: a keyword that it does not take.
         EnvRaised: its constructor raised.
     """
+    return game_beside(game_id, kwargs, ())
+
+
+def game_beside(game_id: str, kwargs: Mapping[str, Any], others: Iterable[str]) -> TextGame:
+    """Makes a game for a constructor that has more keywords.
+
+    Args:
+        game_id: a registered id, or "module:id".
+        kwargs: for the game's constructor.
+        others: the other keywords, which the error for an unknown keyword lists too.
+
+    Raises:
+        AgentGymError: see :func:`make_game`.
+    """
     name = registry.spec(game_id).id
     games = {
         name: plugin for name, plugin in discover(ENVIRONMENTS).items() if registry.is_game(plugin)
@@ -37,10 +52,7 @@ def make_game(game_id: str, **kwargs: Any) -> TextGame:
     require_methods(kind, "agentgym_envs.TextGame")
     known = _keywords(kind)
     if known is not None and (unknown := sorted(kwargs.keys() - known)):
-        raise ArgumentError(
-            f"{name} does not take the keyword {unknown[0]!r}; it takes:"
-            f" {', '.join(sorted(known)) or 'none'}"
-        )
+        raise not_taken(name, unknown[0], known.union(others))
     try:
         return kind(**kwargs)
     except AgentGymError:

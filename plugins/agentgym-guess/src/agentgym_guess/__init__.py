@@ -10,7 +10,7 @@ HIGHEST = 100
 
 
 class GuessEnv(TextEnv):
-    """Each number is a task; a hash of the number determines its split."""
+    """A number to guess. Each number is a task, and its hash determines the split."""
 
     instructions = (
         f"Find the number between 1 and {HIGHEST}. Answer with one number and nothing else."

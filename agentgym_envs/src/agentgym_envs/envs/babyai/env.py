@@ -30,7 +30,7 @@ _NOTHING = "No change in state."
 
 
 class BabyAIEnv(TextEnv):
-    """One instruction in a grid of rooms. The agent sees the positions before it only.
+    """An instruction in a grid of rooms. The agent sees only the positions before it.
 
     Args:
         **kwargs: see :class:`agentgym_envs.core.TextEnv`.

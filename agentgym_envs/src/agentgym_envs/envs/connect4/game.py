@@ -28,7 +28,7 @@ def greedy(game: "Connect4", seat: str, rng: random.Random) -> str:
 
 
 class Connect4(TextGame):
-    """Connect Four: two players drop stones into columns in turns; four in a row win.
+    """Two players drop stones; four in a row win.
 
     Args:
         columns: Columns of the board.

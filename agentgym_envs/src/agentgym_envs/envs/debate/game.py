@@ -49,7 +49,7 @@ def listener(game: "Debate", seat: str, rng: random.Random) -> str:
 
 
 class Debate(TextGame):
-    """Several debaters, one question, a majority vote.
+    """Debaters answer one question by vote.
 
     Args:
         debaters: Number of seats, from 1 to 8.

@@ -10,7 +10,7 @@ from agentgym_envs.tasks import Task
 
 
 class MazeEnv(TextEnv):
-    """A partially observed text maze.
+    """The agent takes things in a partly visible maze.
 
     The idea comes from the maze of LMRL-Gym (Abdulhai et al., 2023). The rules are different.
 

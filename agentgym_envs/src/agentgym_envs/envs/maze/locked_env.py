@@ -12,7 +12,7 @@ from agentgym_envs.tasks import Task
 
 
 class LockedMazeEnv(MazeEnv):
-    """A maze in which a locked door can block the path to the thing.
+    """A maze in which a locked door can block the path.
 
     The agent must then find the key first. The key lies off the path.
 

@@ -33,7 +33,9 @@ GRAMMAR = (
 
 
 class Negotiation(TextGame):
-    """Two sides, six kinds of things, ten turns.
+    """Two sides divide six kinds of things.
+
+    They have ten turns.
 
     Attributes:
         scenario: The scenario of the task.

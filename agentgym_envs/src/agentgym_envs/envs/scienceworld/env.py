@@ -28,7 +28,9 @@ _CANCELLED = "Unknown action."  # the reply to an answer that is none of the que
 
 
 class ScienceWorldEnv(TextEnv):
-    """Experiments in a house with a workshop, a kitchen, a greenhouse and more.
+    """Science experiments in a simulated house.
+
+    The house has a workshop, a kitchen, a greenhouse and more.
 
     Args:
         simplification: upstream's simplifications: "easy" or any of ``SIMPLIFICATIONS``, separated

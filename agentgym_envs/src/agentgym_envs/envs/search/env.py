@@ -28,7 +28,7 @@ KINDS = ("search", "answer")
 
 
 class SearchEnv(TextEnv):
-    """Search with ``<search>``, then answer with one ``<answer>``, which ends the episode.
+    """Questions to answer with a search engine. One ``<answer>`` ends the episode.
 
     Args:
         corpus: a JSON-lines file to index. The default is the embedded corpus.

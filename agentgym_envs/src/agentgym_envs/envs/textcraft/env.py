@@ -23,7 +23,7 @@ _PART = re.compile(r"(\d{1,7}) (.{1,100})")
 
 
 class TextCraftEnv(TextEnv):
-    """Craft the goal item from a list of recipes. Some recipes are not needed.
+    """The agent crafts an item by recipes. Some recipes are not needed.
 
     Args:
         recipes: a folder of Mojang-format recipe files. The default is the table ``recipes.json``.

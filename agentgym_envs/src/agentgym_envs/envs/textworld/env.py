@@ -162,7 +162,7 @@ class ChallengeEnv(GameEnv):
 
 
 class SimpleEnv(ChallengeEnv):
-    """``tw-simple``: find the food for the dinner in a house with a locked door, and cook it.
+    """A dinner to cook in a house with a locked door. The challenge is ``tw-simple``.
 
     Args:
         rewards: "dense", "balanced" or "sparse".
@@ -192,7 +192,9 @@ class SimpleEnv(ChallengeEnv):
 
 
 class CoinCollectorEnv(ChallengeEnv):
-    """``tw-coin_collector`` (Yuan et al., 2018): find a coin at the end of a path of rooms.
+    """A coin to find at the end of a path of rooms.
+
+    The challenge is ``tw-coin_collector`` (Yuan et al., 2018).
 
     Args:
         level: 2 to 100 is a path of that many rooms. 101 to 150 is a path of ``level % 100`` rooms
@@ -219,7 +221,9 @@ class CoinCollectorEnv(ChallengeEnv):
 
 
 class TreasureHunterEnv(ChallengeEnv):
-    """``tw-treasure_hunter``: take one thing and leave another, behind doors and in containers.
+    """The agent takes one thing and leaves another.
+
+    Both are behind doors and in containers. The challenge is ``tw-treasure_hunter``.
 
     Args:
         level: 1 to 10 has five rooms. 11 to 20 has ten rooms with doors and containers. 21 to 30
@@ -237,7 +241,9 @@ class TreasureHunterEnv(ChallengeEnv):
 
 
 class CookingEnv(ChallengeEnv):
-    """``tw-cooking``: read a recipe, gather, cut and cook the ingredients, and eat the meal.
+    """The agent cooks a meal by a recipe and eats it.
+
+    It gathers, cuts and cooks the ingredients. The challenge is ``tw-cooking``.
 
     The splits have different foods.
 
@@ -279,7 +285,7 @@ class CookingEnv(ChallengeEnv):
 
 
 class TextWorldEnv(GameEnv):
-    """Any compiled game.
+    """Any compiled TextWorld game.
 
     Args:
         games: paths of ``.z8`` files, each with its ``.json`` beside it. A mapping has a list per

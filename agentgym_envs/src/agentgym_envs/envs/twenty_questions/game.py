@@ -20,7 +20,9 @@ _GUESS = re.compile(r"guess\s+(.{1,60}?)\??", re.IGNORECASE)
 
 
 class TwentyQuestions(TextGame):
-    """The asker has twenty questions and guesses to find a thing that the answerer knows.
+    """The asker guesses what the answerer knows.
+
+    The asker has twenty questions and guesses.
 
     A false answer ends the game. Both seats win or lose together.
     """

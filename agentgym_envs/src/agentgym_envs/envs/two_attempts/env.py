@@ -22,7 +22,7 @@ AGAIN = "The first attempt is over. Second attempt at the same task, from its be
 
 
 class TwoAttemptsEnv(TextEnv):
-    """Another environment, twice.
+    """Another environment, twice in one episode.
 
     ``info["score"]`` and ``info["success"]`` are those of the second attempt.
     ``info["attempt"]`` is 1 or 2. ``info["first_score"]`` is the score of the first attempt so far.

@@ -76,7 +76,7 @@ QUIET = """document.head.append(Object.assign(document.createElement('style'), {
 
 
 class MiniWoBEnv(WebEnv):
-    """Follows an instruction on a small page.
+    """The agent follows an instruction on a small page.
 
     Args:
         reward: "binary": 1 for a page's full reward, else 0; "raw": the page's own reward, partial

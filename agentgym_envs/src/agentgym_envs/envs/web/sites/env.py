@@ -34,7 +34,9 @@ def solved(task: Mapping[str, Any], answer: str, scene: Scene) -> bool:
 
 
 class WebSitesEnv(WebEnv):
-    """Finds, opens or changes something on a shop, its admin pages, a forum, a code host or a map.
+    """Tasks on a shop, a forum, a code host and a map.
+
+    The agent finds, opens or changes something. The shop has pages of an admin.
 
     Args:
         **kwargs: see :class:`agentgym_envs.envs.web.env.WebEnv`.

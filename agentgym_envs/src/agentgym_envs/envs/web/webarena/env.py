@@ -27,7 +27,7 @@ from agentgym_envs.tasks import Task, TaskSet
 
 
 class WebArenaEnv(WebEnv):
-    """Carries out WebArena's tasks.
+    """WebArena's tasks on servers that you host.
 
     The sites' addresses come from the environment variables that WebArena uses.
 
