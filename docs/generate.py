@@ -270,7 +270,8 @@ def write_commands() -> None:
     """Writes the reference of the two commands from their help."""
     parts = [
         "# Commands",
-        "Each command has a help text: `agentgym --help`, `agentgym eval --help`.",
+        "Each command has a help text: `agentgym --help`, `agentgym eval --help`."
+        "`agentgym --version` prints the version.",
     ]
     for name, app in (("agentgym", envs_app), ("agentgym-train", train_app)):
         parts += [f"## {name}", *command_parts(typer.main.get_command(app), name)]
