@@ -143,7 +143,7 @@ def first_sentence(plugin: Plugin) -> str:
     except (OSError, SyntaxError, ValueError):
         return ""
     docs = [ast.get_docstring(b) for b in body if isinstance(b, ast.ClassDef) and b.name == name]
-    text = " ".join(((docs or [""])[0] or "").partition("\n\n")[0].split()).replace("``", "`")
+    text = _one_line(((docs or [""])[0] or "").partition("\n\n")[0])
     return re.split(r"(?<=[.!?])\s", text)[0].removesuffix(".")
 
 
@@ -184,11 +184,16 @@ def _arguments(doc: str) -> Iterator[tuple[str, str]]:
     for name, text in re.findall(
         r"^ {4}(\w+): (.*(?:\n {8}.*)*)", section[1] if section else "", re.M
     ):
-        yield name, " ".join(text.split()).replace("``", "`")
+        yield name, _one_line(text)
 
 
 def _summary(kind: type) -> str:
-    return " ".join((inspect.getdoc(kind) or "").partition("\n\n")[0].split())
+    return _one_line((inspect.getdoc(kind) or "").partition("\n\n")[0])
+
+
+def _one_line(text: str) -> str:
+    """Returns text of a docstring on one line, with Markdown's backquotes."""
+    return " ".join(text.split()).replace("``", "`")
 
 
 def _instructions(kind: type) -> str:
