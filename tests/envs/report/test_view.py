@@ -124,12 +124,20 @@ def test_an_invalid_line_is_one_clear_line(folder):
         following.update()
 
 
-@pytest.mark.parametrize("name", ["none", "empty"])
-def test_a_folder_without_results_is_refused(tmp_path, name):
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("none", "settings.json cannot be read (No such file or directory)"),
+        ("empty", "settings.json cannot be read (No such file or directory)"),
+        ("file", "episodes.jsonl cannot be read (Not a directory)"),
+    ],
+)
+def test_a_folder_without_results_is_refused(tmp_path, name, why):
     (tmp_path / "empty").mkdir()
+    (tmp_path / "file").touch()
     done = CliRunner().invoke(app, ["view", str(tmp_path / name)])
     assert done.exit_code == 2
-    assert f"{tmp_path / name} holds no results: settings.json cannot be read" in done.output
+    assert f"{tmp_path / name} holds no results: {why}" in done.output
     assert len(done.output.strip().splitlines()) == 1
 
 

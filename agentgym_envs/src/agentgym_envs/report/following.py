@@ -62,7 +62,9 @@ class Followed:
         except FileNotFoundError:
             return  # the run has no episode yet
         except OSError as error:
-            raise ArgumentError(f"{self.folder / EPISODES}: {error.strerror}") from error
+            raise ArgumentError(
+                f"{self.folder} holds no results: {EPISODES} cannot be read ({error.strerror})"
+            ) from error
         for line in whole.split(b"\n") if end else ():
             place = Place(self.folder, len(self.rows) + 1, self.read, len(line))
             row = record.parsed(line, self.folder, place.number)
