@@ -304,13 +304,13 @@ def test_the_table_is_of_what_was_asked_for():
 def test_a_slip_does_not_claim_the_folder(tmp_path):
     (tmp_path / "out").mkdir()
     with StubModel(lambda request: stub_model.ok(RULE)) as stub:
-        for slip in (
-            ("--option", "window=0"),
-            ("--model", "stbu"),
-            ("--format", "yaml"),
-            ("--prices", "nan", "1"),
+        for slip, model in (
+            (("--option", "window=0"), "stub"),
+            ((), "stbu"),
+            (("--format", "yaml"), "stub"),
+            (("--prices", "nan", "1"), "stub"),
         ):
-            ask(stub, *slip, status=2)
+            ask(stub, *slip, model=model, status=2)
             assert list((tmp_path / "out").iterdir()) == []
         assert "6 of 6 episodes" in ask(stub, "--option", "window=2").output
 
