@@ -113,14 +113,11 @@ def _run(runner: Runner, job: Job, *, check: bool) -> None:
 
 def _advice(error: ProviderRefused) -> str:
     """Returns the remedy that the error does not name."""
-    named = error.status in HOPELESS
+    if error.status in HOPELESS:
+        return ""
     return (
-        ""
-        if named
-        else (
-            ". The server will refuse the same request again: change the request's options"
-            " (--temperature, --max-tokens, --send, --agent) or the model"
-        )
+        ". The server will refuse the same request again: change the request's options"
+        " (--temperature, --max-tokens, --send, --agent) or the model"
     )
 
 
