@@ -2,7 +2,7 @@
 
 import typer
 
-from agentgym_envs.evaluate import estimate, options, session, several
+from agentgym_envs.evaluate import estimate, options, play_job, several
 from agentgym_envs.evaluate.job import prepared
 
 
@@ -53,5 +53,5 @@ def evaluate(
     elif len(jobs) > 1:
         if not several.carry_out_all(jobs):
             raise typer.Exit(1)
-    elif session.carry_out(jobs[0]).left:
+    elif play_job.carry_out(jobs[0]).left:
         raise typer.Exit(1)

@@ -8,7 +8,7 @@ from agentgym_envs.errors import AgentGymError
 from agentgym_envs.evaluate import tables
 from agentgym_envs.evaluate.display import show
 from agentgym_envs.evaluate.job import Job
-from agentgym_envs.evaluate.session import INTERRUPTED, Outcome, carry_out
+from agentgym_envs.evaluate.play_job import INTERRUPTED, Outcome, carry_out
 from agentgym_envs.evaluate.tables import Line, Table
 
 out = Console(markup=False, emoji=False, highlight=False)
