@@ -77,6 +77,27 @@ def test_an_exception_is_a_failure_with_five_lines(error, kind):
     assert failed.value.__cause__ is error
 
 
+def test_a_coroutine_that_cancels_its_own_task_is_a_failure():
+    with pytest.raises(AgentFailure, match="'act' of the agent Mine cancelled its own task"):
+        call(agent(raising(asyncio.CancelledError())[1]), limit=5)
+
+
+def test_a_call_can_be_cancelled_from_outside():
+    async def go():
+        task = asyncio.create_task(Caller(5).call(agent(patient), "act", "observation"))
+        await asyncio.sleep(0)
+        task.cancel()
+        await task
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(go())
+
+
+def test_an_exception_without_a_message_has_no_colon_at_its_end():
+    with pytest.raises(AgentFailure, match=r"raised KeyboardInterrupt at test_calls.py:\d+$"):
+        call(agent(raising(KeyboardInterrupt())[0]))
+
+
 def test_errors_of_the_package_pass():
     with pytest.raises(ArgumentError, match="window"):
         call(agent(raising(ArgumentError("window"))[0]))

@@ -37,7 +37,7 @@ class Caller:
         """Calls an agent's method; returns None if the agent lacks it.
 
         Raises:
-            AgentFailure: the method raised or hung.
+            AgentFailure: the method raised, hung or cancelled its own task.
             AgentGymError: the method raised this error, for example a ``ProviderError``.
         """
         function = getattr(agent, method, None)
@@ -53,6 +53,10 @@ class Caller:
                     raise
                 text = f"{who} did not return within {self.limit:g} s (--agent-timeout)"
                 raise AgentFailure(text) from None
+            except asyncio.CancelledError:
+                if (task := asyncio.current_task()) and task.cancelling():
+                    raise
+                raise AgentFailure(f"{who} cancelled its own task") from None
         if isinstance(error, AgentGymError):
             raise error
         if error is not None:  # not raised above: a coroutine cannot raise StopIteration
@@ -99,7 +103,8 @@ def brief(error: BaseException) -> str:
 def _named(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     where = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
-    return f"{type(error).__name__}{where}: {_said(error)}"
+    said = _said(error)
+    return f"{type(error).__name__}{where}" + (f": {said}" if said else "")
 
 
 def _said(error: BaseException) -> str:
