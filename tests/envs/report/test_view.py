@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from agentgym_envs.cli import app
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate import record
+from agentgym_envs.evaluate.frames import read_rows
 from agentgym_envs.report.following import Following
 from agentgym_envs.report.view import Server
 
@@ -46,6 +47,21 @@ def append(folder, *rows):
 def folder(tmp_path):
     record.write(tmp_path / "runs" / "one", {"model": "m"}, [played("a"), played("b", False)])
     return tmp_path / "runs" / "one"
+
+
+@pytest.mark.parametrize("reading", [["view"], ["report"], None])
+def test_a_folder_of_a_newer_version_is_refused_in_one_line(folder, reading):
+    path = folder / record.SETTINGS
+    path.write_text(json.dumps({**record.read_settings(folder), "layout": record.LAYOUT + 1}))
+    text = f"{folder} was written by a newer version of agentgym-envs"
+    if reading is None:
+        with pytest.raises(ArgumentError, match=re.escape(text)):
+            read_rows(folder)
+        return
+    run = CliRunner().invoke(app, [*reading, str(folder)])
+    assert run.exit_code == 2
+    (line,) = run.stderr.splitlines()
+    assert line.startswith(f"error: {text}")
 
 
 def seen(following):
