@@ -55,13 +55,13 @@ def test_a_server_that_fails_is_named_soon_after_its_first_failure():
         finally:
             run.kill()
             run.communicate()
-    assert "answered 500: stub answers 500 The next try follows in" in line
+    assert "answered 500: stub answers 500; the next try follows in" in line
 
 
 @pytest.mark.parametrize("behaviour", [stub_model.nonsense("data: {}\n\n"), stub_model.half()])
 def test_an_answer_that_cannot_be_read_is_named(behaviour):
     with StubModel([behaviour, stub_model.ok(RULE)]) as stub:
-        assert "The next try follows in" in call(MAZE, *FEW, *model(stub))
+        assert "; the next try follows in" in call(MAZE, *FEW, *model(stub))
 
 
 @pytest.mark.parametrize("code", [400, 422])

@@ -75,7 +75,7 @@ def test_an_error_of_a_new_kind_is_printed_at_once_and_only_once():
         live.row(FAULT | {"error": "bug 2", "task_id": "u"})
 
     assert shown(events).splitlines() == [
-        "answered 500: request 0 The next try follows in 0.5 s.",
+        "answered 500: request 0; the next try follows in 0.5 s",
         "bug 1 (task t, try 1)",
     ]
 

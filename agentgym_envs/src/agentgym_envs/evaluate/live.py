@@ -176,7 +176,7 @@ class Live:
     def failure(self, error: ProviderError, wait: float | None) -> None:
         """Takes a failed request in."""
         self.state.failure(str(error), wait)
-        again = "" if wait is None else f" The next try follows in {wait:.1f} s."
+        again = "" if wait is None else f"; the next try follows in {wait:.1f} s"
         self._kinds.add(str(error), again)
 
     async def _print_lines(self) -> None:
