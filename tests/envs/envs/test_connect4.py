@@ -191,6 +191,7 @@ def test_exactly_one_move_of_a_small_board_wins_by_plain_minimax():
         assert wins.count(True) == 1, task_id
 
 
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("tries", [100, pytest.param(None, marks=pytest.mark.full)])
 @pytest.mark.parametrize("name", make.WANTED)
 def test_the_positions_are_what_the_generator_makes(name, tries, monkeypatch):

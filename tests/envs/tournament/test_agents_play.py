@@ -246,10 +246,11 @@ def test_retries_of_a_request_are_reported():
 
 
 def test_a_change_of_version_is_refused_unless_it_is_allowed(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["agentgym", "tournament", "a game"])
     call(NIM, "random", "greedy", *NIM_OUT[1:])
     path = Path("out/settings.json")
     settings = json.loads(path.read_text())
-    assert settings["sessions"][0]["command"].startswith("agentgym ")
+    assert settings["sessions"][0]["command"] == "agentgym tournament 'a game'"
     settings["sessions"][0]["versions"]["agentgym-envs"] = "0.0.1"
     path.write_text(json.dumps(settings))
     more = (NIM, "random", "greedy", "oracle", *NIM_OUT[1:])

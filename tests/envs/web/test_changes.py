@@ -91,6 +91,7 @@ def judged(host, task, browser, said):
     return outcome
 
 
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("first", [True, pytest.param(False, marks=pytest.mark.full)])
 def test_every_plan_solves_its_task_without_a_side_effect(host, first):
     """By default, the first instance of every other template."""
