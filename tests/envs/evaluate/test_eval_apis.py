@@ -107,7 +107,7 @@ LOCAL = ("--model", "m", "--base-url", "http://127.0.0.1:9/v1")
         ((*LOCAL, "--effort", "huge"), "effort must be low, medium or high, not 'huge'"),
         ((*LOCAL, "--temperature", "warm"), "'warm' is neither a number from 0 up nor 'none'"),
         ((*LOCAL, "--temperature", "-1"), "'-1' is neither a number from 0 up nor 'none'"),
-        ((*LOCAL, "--cache", "file"), "cannot use the cache file: File exists"),
+        ((*LOCAL, "--cache", "file"), "the cache file is a file: pass a folder"),
         ((*LOCAL, "--cache", "."), "is not a cache of replies: pass an empty folder"),
         (("--agent", "random", "--effort", "low"), "leave --effort out"),
         (("--agent", "random", "--cache", "c"), "leave --cache out"),

@@ -75,7 +75,7 @@ def test_everything_in_a_reply_comes_back(tmp_path):
 def test_what_is_not_a_cache_is_refused_and_left_alone(tmp_path):
     file = tmp_path / "file"
     file.write_text("mine")
-    with pytest.raises(ArgumentError, match=r"^cannot use the cache .*file: File exists$"):
+    with pytest.raises(ArgumentError, match=r"^the cache .*file is a file: pass a folder$"):
         ReplyCache(file)
     with pytest.raises(ArgumentError, match=r"is not a cache of replies: pass an empty folder$"):
         ReplyCache(tmp_path)

@@ -50,8 +50,10 @@ def evaluate(
     jobs = [prepared(given) for given in options.pairs(**locals())]
     if dry_run:
         estimate.show_all(jobs)
-    elif len(jobs) > 1:
-        if not several.carry_out_all(jobs):
-            raise typer.Exit(1)
-    elif play_job.carry_out(jobs[0]).left:
+        return
+    complete = (
+        several.carry_out_all(jobs) if len(jobs) > 1 else not play_job.carry_out(jobs[0]).left
+    )
+    play_job.explain()
+    if not complete:
         raise typer.Exit(1)

@@ -67,7 +67,11 @@ def carry_out(job: Job) -> Outcome:
 
 def _session(job: Job) -> Session:
     env_ids = {item.env.env_id for item in job.items}
-    return session(env_ids, sys.argv[1:], job.client.endpoint if job.client else None)
+    if job.client is None:
+        return session(env_ids, sys.argv[1:])
+    endpoint = job.client.endpoint
+    begun = session(env_ids, sys.argv[1:], [endpoint])
+    return {**begun, "base_url": endpoint.base_url, "served": []}
 
 
 def _runner(job: Job, opened: Record) -> Runner:
@@ -147,7 +151,6 @@ def _summary(runner: Runner, job: Job) -> Outcome:
     planned = {runner.key(item) for item in job.items}
     rows = [row for row in runner.record.rows if Key.of(row) in planned]
     show_results(out, rows, f"{job.player} on {job.settings.target}")
-    out.print(tables.LEGEND, style="dim")
     left, total = len(runner.missing(job.items)), len(job.items)
     out.print(f"{job.folder}: {total - left} of {total} episodes", soft_wrap=True)
     if saved := runner.budget.used.saved:
@@ -157,6 +160,11 @@ def _summary(runner: Runner, job: Job) -> Outcome:
         again = "" if runner.budget.spent else ". The same command plays them"
         _warn(f"{left} episodes are missing: {why}{again}")
     return Outcome(rows, left, runner.stopped)
+
+
+def explain() -> None:
+    """Prints the legend of the tables."""
+    out.print(tables.LEGEND, style="dim")
 
 
 def _warn(text: str) -> None:

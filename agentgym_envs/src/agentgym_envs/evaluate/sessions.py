@@ -27,30 +27,33 @@ OURS = "agentgym-envs"
 _SECRET = re.compile(r"((?:api_?key|password|passwd|secret|access_?token|auth)\w*=).+", re.I | re.S)
 
 
-def session(env_ids: Iterable[str], arguments: Sequence[str], endpoint: Endpoint | None) -> Session:
+def session(
+    env_ids: Iterable[str], arguments: Sequence[str], endpoints: Sequence[Endpoint] = ()
+) -> Session:
     """Describes a session that starts now.
 
     Args:
         env_ids: the environments to play.
         arguments: of the command ``agentgym``.
-        endpoint: the model; None without one.
+        endpoints: the models.
     """
-    used = {OURS, *_packages(env_ids), *([endpoint.family.package] if endpoint else [])}
-    server = {"base_url": endpoint.base_url, "served": []} if endpoint else {}
+    used = {OURS, *_packages(env_ids), *(endpoint.family.package for endpoint in endpoints)}
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": shlex.join(["agentgym", *without_secrets(arguments, endpoint)]),
+        "command": shlex.join(["agentgym", *without_secrets(arguments, endpoints)]),
         "versions": {name: found for name in sorted(used) if (found := _version(name))},
         "python": platform.python_version(),
-        **server,
     }
 
 
-def without_secrets(arguments: Sequence[str], endpoint: Endpoint | None) -> list[str]:
-    """Returns arguments without values that look like secrets, and without the model's key."""
-    key = os.environ.get(endpoint.api_key_env, "").strip() if endpoint else ""
+def without_secrets(arguments: Sequence[str], endpoints: Iterable[Endpoint]) -> list[str]:
+    """Returns arguments without values that look like secrets, and without the models' keys."""
     hidden = [_SECRET.sub(r"\1…", argument) for argument in arguments]
-    return [argument.replace(key, "…") if len(key) >= 8 else argument for argument in hidden]
+    for endpoint in endpoints:
+        key = os.environ.get(endpoint.api_key_env, "").strip()
+        if len(key) >= 8:
+            hidden = [argument.replace(key, "…") for argument in hidden]
+    return hidden
 
 
 def version_of(one: Session) -> str:

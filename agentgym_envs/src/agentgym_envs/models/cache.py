@@ -29,6 +29,8 @@ class ReplyCache:
 
     def __init__(self, folder: Path):
         self.folder = folder
+        if folder.exists() and not folder.is_dir():
+            raise ArgumentError(f"the cache {folder} is a file: pass a folder")
         try:
             folder.mkdir(parents=True, exist_ok=True)
             names = os.listdir(folder)

@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import inspect
+import logging
 import ssl
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -19,6 +20,7 @@ from agentgym_envs.models.endpoint import Endpoint, Message, ToolSchema
 from agentgym_envs.models.retry import Retry
 from agentgym_envs.network import is_local
 
+log = logging.getLogger(__name__)
 CONNECT = 10.0  # time limit of a connection, in seconds
 T = TypeVar("T")
 GREETING: Sequence[Message] = ({"role": "user", "content": "Say hello."},)
@@ -221,14 +223,16 @@ class BaseProvider(ABC):
             models = []
         if knows(models, self.endpoint.model):
             return
+        known = one_line(str(UnknownName("model", self.endpoint.model, models)))
         greeting = self.request(GREETING, None, None)
         try:
             await self._retry.ask(lambda: self.send(greeting), retries)
         except ProviderRefused as error:
             if not models:
                 raise
-            known = one_line(str(UnknownName("model", self.endpoint.model, models)))
             raise ProviderRefused(f"{error} {known}", error.status) from None
+        if models:
+            log.warning("%s answers, but does not list the model: %s", self.endpoint.url, known)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.endpoint!r})"

@@ -150,7 +150,9 @@ class Retry:
         if said.too_long and said.code:
             text = f"{url} answered 200: {said.message}"
             return self._made(text, ContextExceeded, 200, again=False)
-        text = f"{url} answered 200, but not as the protocol says: {said.message}"
+        text = (
+            f"{url} answered 200, but not as the protocol says: {said.message or 'an empty text'}"
+        )
         return self._made(text, status=200)
 
     def _answered(self, answer: httpx2.Response) -> Failure:

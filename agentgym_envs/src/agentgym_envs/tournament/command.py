@@ -18,7 +18,7 @@ from agentgym_envs.evaluate.calls import Caller
 from agentgym_envs.evaluate.display import show
 from agentgym_envs.evaluate.options import AgentTimeout, AllowVersionChange
 from agentgym_envs.evaluate.record import EPISODES, Record, Row
-from agentgym_envs.evaluate.sessions import Session, session, without_secrets
+from agentgym_envs.evaluate.sessions import Session, session
 from agentgym_envs.evaluate.settings import Settings
 from agentgym_envs.keywords import keywords
 from agentgym_envs.tasks import select, spread
@@ -104,11 +104,7 @@ def _opened(folder: Path, settings: Settings, rivals: Iterable[Competitor]) -> R
 
 def _session(game: str, rivals: Iterable[Competitor]) -> Session:
     """Describes this start; the settings of a game's players name their servers."""
-    arguments = sys.argv[1:]
-    for rival in rivals:
-        if rival.client:
-            arguments = without_secrets(arguments, rival.client.endpoint)
-    return session([game], arguments, None)
+    return session([game], sys.argv[1:], [r.client.endpoint for r in rivals if r.client])
 
 
 def _check(rivals: Iterable[Competitor]) -> None:
