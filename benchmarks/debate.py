@@ -11,6 +11,7 @@ it still fails, it is left out and counted as missing. The script writes the tab
 
 import re
 from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -18,14 +19,20 @@ from typing import Any, NamedTuple
 import typer
 
 from agentgym_envs.envs.debate.tasks import tasks
+from agentgym_envs.evaluate.calls import Caller
 from agentgym_envs.evaluate.metrics import wilson
 from agentgym_envs.evaluate.record import Record, Row
 from agentgym_envs.evaluate.settings import Settings
+from agentgym_envs.multi.make import make_game
 from agentgym_envs.multi.players import MODEL
 from agentgym_envs.tasks import matching, spread
+from agentgym_envs.tournament.competitor import competitors
+from agentgym_envs.tournament.loop import Loop
+from agentgym_envs.tournament.players import read
 from agentgym_envs.tournament.schedule import Contest, Tournament
 
 DEBATE = "agentgym/Debate-v1"
+LIMIT = 3600.0  # seconds that a reply may take, with all retries
 KINDS = {"arithmetic": "arithmetic*", "multi-hop": "hop*"}
 
 
@@ -58,17 +65,20 @@ def play(
     settings = Settings(
         target=DEBATE, split="test", agent="debate", model=model, format=None, kwargs=method.kwargs
     )
-    contests = [
-        Contest(i, tasks().get(i).difficulty, (MODEL + model,) * method.kwargs["debaters"])
-        for i in task_ids
-    ]
-    record = Record(folder, settings)
-    try:
-        held = Tournament(DEBATE, method.kwargs, tasks(), settings.key, record, concurrency)
+    with ExitStack() as stack:
+        loop = stack.enter_context(closing(Loop()))
+        entered, game = read(MODEL + model), make_game(DEBATE, **method.kwargs)
+        rivals = competitors(entered, game, loop, Caller(LIMIT), connections=concurrency)
+        for rival in rivals.values():
+            stack.callback(rival.close)
+        (name,) = rivals  # of the first seat and of the others
+        contests = [Contest(i, tasks().difficulty(i), (name, name), True) for i in task_ids]
+        record = stack.enter_context(closing(Record(folder, settings)))
+        held = Tournament(
+            DEBATE, method.kwargs, tasks(), rivals, loop, settings.key, record, concurrency
+        )
         held.run(contests)
         return held.rows(contests), len(held.missing(contests))
-    finally:
-        record.close()
 
 
 def cell(rows: Sequence[Row], missing: int) -> str:

@@ -147,7 +147,9 @@ def test_each_pair_of_models_and_targets_has_a_folder_and_a_cell(tmp_path):
     names = [f"agentgym-{t}-{m}-react" for t in ("Maze-v1", "TextCraft-v2") for m in "ab"]
     assert sorted(path.name for path in (tmp_path / "all").iterdir()) == names
     cell = r"0\.000 \(0\.00–0\.\d\d\)"
-    assert re.search(rf"{MAZE} {CRAFT} ─+ a {cell} {cell} b {cell} {cell}$", output)
+    table = rf"{MAZE} {CRAFT} ─+ a {cell} {cell} b {cell} {cell} success and score: "
+    assert re.search(table, output)
+    assert output.count("success and score: ") == 1, "one legend for all tables"
 
 
 def test_a_pair_that_fails_does_not_stop_the_others(tmp_path):

@@ -1,6 +1,7 @@
 """What a folder keeps of the requests to a model."""
 
 import json
+from itertools import product
 
 import pytest
 from evaluations import Model, evaluate, mazes
@@ -9,12 +10,14 @@ from agentgym_envs.evaluate.record import EPISODES, PROMPTS, Rows, prompts, read
 from agentgym_envs.evaluate.transcript import Transcript, conversation, fits, requests
 from agentgym_envs.models.answers import Reply
 
+WINDOWED = ["chat", "react", "correct", "plan", "reflect"]
 
-@pytest.mark.parametrize("agent", ["chat", "react", "correct", "plan", "reflect", "function"])
-@pytest.mark.parametrize("options", [{}, {"window": 2}])
+
+@pytest.mark.parametrize(
+    ("agent", "options"),
+    [*product(WINDOWED, [{}, {"window": 2}]), ("function", {})],
+)
 def test_every_request_can_be_rebuilt_from_the_folder(tmp_path, agent, options):
-    if agent == "function" and options:
-        pytest.skip("it has no window")
     model = Model(lambda messages: f"answer {len(model.asked)}")
     evaluate(tmp_path, mazes(2), agent, client=model, horizon=5, options=options, concurrency=1)
     (rows, _), shared = read(tmp_path / "run"), prompts(tmp_path / "run")

@@ -753,7 +753,7 @@ def test_a_check_of_a_server_whose_list_says_nothing_asks_the_model(models):
 
 
 def test_a_model_that_answers_but_is_not_listed_is_used_with_a_warning(caplog):
-    with StubModel([ok("Hello.")], models=["qwen-7b", "stub-2"]) as model:
+    with StubModel([ok("Hello.")], models=nonsense([{"id": "stub-2"}])) as model:
         use(to(model), "check")
     assert "does not list the model: unknown model 'stub'. Did you mean 'stub-2'?" in caplog.text
 

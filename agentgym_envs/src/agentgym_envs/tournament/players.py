@@ -71,7 +71,7 @@ def players(texts: Iterable[str]) -> list[PlayerSettings]:
     Raises:
         ArgumentError: fewer than two players, a duplicate name, or an invalid value or file.
     """
-    found = [settings for text in texts for settings in _read(text)]
+    found = [settings for text in texts for settings in read(text)]
     names = [settings.name for settings in found]
     if len(names) < 2 or len(set(names)) < len(names):
         raise ArgumentError(
@@ -90,7 +90,12 @@ def difference(mine: Mapping[str, Any], recorded: Mapping[str, Any]) -> str:
     )
 
 
-def _read(text: str) -> list[PlayerSettings]:
+def read(text: str) -> list[PlayerSettings]:
+    """Returns the settings of one short form, or of the players in one file.
+
+    Raises:
+        ArgumentError: an invalid value or file.
+    """
     return _file(Path(text)) if text.endswith(".toml") else [_short(text)]
 
 
