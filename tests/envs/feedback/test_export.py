@@ -3,7 +3,6 @@
 import errno
 import json
 import os
-from pathlib import Path
 
 import pytest
 from compared import comparison, side, turn, write
@@ -188,12 +187,10 @@ def test_an_export_that_fails_leaves_the_older_one(tmp_path, monkeypatch):
     path, out = write(tmp_path / "c.jsonl", [comparison()]), tmp_path / "out.jsonl"
     out.write_text("older")
 
-    def full(self, text, **kwargs):
-        with self.open("w") as file:
-            file.write(text[:40])
+    def full(draft, target):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(os, "replace", full)
     answer = invoke(path, out)
     assert (answer.exit_code, out.read_text()) == (2, "older")
     assert f"cannot write {out}: No space left on device" in answer.output

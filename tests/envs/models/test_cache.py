@@ -7,7 +7,7 @@ from stub_model import StubModel, ok, tool_call
 
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.models.answers import Reply, ToolCall, Usage
-from agentgym_envs.models.cache import ReplyCache
+from agentgym_envs.models.cache import MARK, ReplyCache
 from agentgym_envs.models.client import Client, Endpoint
 
 MESSAGES = [{"role": "user", "content": "Where to?"}]
@@ -99,3 +99,8 @@ def test_a_damaged_file_is_named(content, tmp_path):
     path.write_text(content)
     with pytest.raises(ArgumentError, match=r"\.json is not a cached reply: delete it$"):
         cache.get(["chat"], {})
+
+
+def test_a_folder_in_which_another_process_writes_the_mark_is_a_cache(tmp_path):
+    (tmp_path / f".{MARK}.0123").write_text("{")
+    assert ReplyCache(tmp_path).get(["chat", "url", ""], {"model": "m"}) is None

@@ -664,7 +664,7 @@ def test_a_page_that_cannot_be_written_leaves_no_draft(tmp_path):
     with pytest.raises(KeyError):
         write_report(tmp_path / "page.html", [Run("a", {}, [{"row": "fault"}])])
     assert list(tmp_path.iterdir()) == []
-    assert list(tmp_path.parent.glob("*.new")) == []
+    assert list(tmp_path.parent.glob(".*")) == []
 
 
 def test_folders_can_be_told_apart(tmp_path, monkeypatch):

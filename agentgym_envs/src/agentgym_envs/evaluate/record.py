@@ -39,11 +39,12 @@ from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate.sessions import Session, played_by, version_of
 from agentgym_envs.evaluate.settings import Settings
 from agentgym_envs.evaluate.transcript import fits
+from agentgym_envs.files import replacing
 from agentgym_envs.lines import has
 
 Row = lines.Row
 EPISODES, SETTINGS, PROMPTS = "episodes.jsonl", "settings.json", "prompts.jsonl"
-DRAFT = f".{SETTINGS}"
+FILES = {SETTINGS, EPISODES, PROMPTS}
 LAYOUT = 2  # of a folder; raised by a change that older versions cannot read
 NUMBER = (int, float)
 HEAD = {
@@ -265,7 +266,7 @@ def _claim(folder: Path, settings: Settings) -> None:
             raise ArgumentError(
                 f"{folder} holds results of other settings: {different}. Give another --out"
             )
-    elif begun or {item.name for item in folder.iterdir()} - {SETTINGS, DRAFT, EPISODES, PROMPTS}:
+    elif begun or not all(_is_ours(item.name) for item in folder.iterdir()):
         raise ArgumentError(
             f"{folder} is not empty and holds no results of an evaluation. Give another --out"
         )
@@ -273,14 +274,17 @@ def _claim(folder: Path, settings: Settings) -> None:
         _write_settings(folder, {**asdict(settings), "layout": LAYOUT})
 
 
+def _is_ours(name: str) -> bool:
+    """Returns whether a file is a run's, or the draft of its settings."""
+    return name in FILES or name.startswith(f".{SETTINGS}")
+
+
 def _write_settings(folder: Path, settings: Mapping[str, Any]) -> None:
     """Replaces the settings of a folder in one step, and leaves the old ones if that fails."""
-    draft = folder / DRAFT
     try:
-        draft.write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
-        draft.replace(folder / SETTINGS)
+        with replacing(folder / SETTINGS) as file:
+            file.write(json.dumps(settings, indent=1) + "\n")
     except OSError as error:
-        draft.unlink(missing_ok=True)
         raise ArgumentError(f"cannot write {folder / SETTINGS}: {error.strerror}") from error
 
 

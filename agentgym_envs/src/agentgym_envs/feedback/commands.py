@@ -1,9 +1,6 @@
 """``agentgym compare`` and ``agentgym export``."""
 
-import os
-import secrets
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +9,7 @@ import typer
 from rich.console import Console
 
 from agentgym_envs.errors import ArgumentError, UnknownName
+from agentgym_envs.files import replacing
 from agentgym_envs.lines import Row
 
 if TYPE_CHECKING:
@@ -97,18 +95,11 @@ def _write(target: Path, text: str) -> None:
     """
     path = target.resolve()  # keeps a symbolic link
     piped = target.exists() and not path.is_file()
-    # The draft needs a unique name, because several commands can write at once.
-    draft = target if piped else path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
-        draft.write_text(text, encoding="utf-8", newline="\n")
-        if not piped:
-            os.replace(draft, path)
+        with target.open("w", encoding="utf-8", newline="\n") if piped else replacing(path) as file:
+            file.write(text)
     except OSError as error:
         raise ArgumentError(f"cannot write {target}: {error.strerror}") from error
-    finally:
-        if not piped:
-            with suppress(OSError):  # the draft does not exist after the replacement
-                draft.unlink()
 
 
 def _why(left_out: Mapping[str, int]) -> str:

@@ -3,13 +3,13 @@
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from agentgym_envs.errors import ArgumentError
+from agentgym_envs.files import replacing
 from agentgym_envs.models.answers import Reply, ToolCall, Usage
 
 MARK, CONTENT = "agentgym-replies.json", {"format": 1}
@@ -33,7 +33,7 @@ class ReplyCache:
             raise ArgumentError(f"the cache {folder} is a file: pass a folder")
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            names = os.listdir(folder)
+            names = [name for name in os.listdir(folder) if not name.startswith(f".{MARK}")]
             mark = _read(folder / MARK) if MARK in names else None
             if not names:
                 _write(folder / MARK, CONTENT)
@@ -91,8 +91,5 @@ def _read(path: Path) -> Any:
 
 
 def _write(path: Path, content: Any) -> None:
-    """Writes a file in one step, so that other processes never see a part of it."""
-    handle, draft = tempfile.mkstemp(dir=path.parent)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
+    with replacing(path) as file:
         json.dump(content, file)
-    os.replace(draft, path)

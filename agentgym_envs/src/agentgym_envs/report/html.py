@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from agentgym_envs.errors import ArgumentError
+from agentgym_envs.files import replacing
 from agentgym_envs.pages import page as pages
 from agentgym_envs.report.data import Run, Section, write_blocks
 
@@ -56,9 +56,8 @@ def write_report(
             f" {path / 'report.html'}"
         )
     before, after = page(PACKED).split(PLACE)
-    draft = path.with_name(path.name + ".new")
     try:
-        with draft.open("w", encoding="utf-8", newline="\n") as file:
+        with replacing(path) as file:
             file.write(before)
             more: dict[str, Any] = {
                 "sections": sections,
@@ -67,19 +66,10 @@ def write_report(
             }
             write_blocks(runs, lambda name, text: _block(file.write, name, text), **more)
             file.write(after)
-        os.replace(draft, path)
     except OSError as error:
         raise ArgumentError(
             f"cannot write {path}: {error.strerror}. Name a file in an existing folder"
         ) from error
-    finally:
-        _remove(draft)
-
-
-def _remove(draft: Path) -> None:
-    """Removes the draft of a failed write; after a success there is none."""
-    with suppress(OSError):
-        draft.unlink()
 
 
 def _block(write: Callable[[str], object], name: str, text: str) -> None:

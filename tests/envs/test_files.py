@@ -1,0 +1,27 @@
+"""A file is replaced in one step, or not at all."""
+
+import pytest
+
+from agentgym_envs.files import replacing
+
+
+def test_the_old_file_is_there_until_the_new_one_is_whole(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text("old")
+    with replacing(path) as file:
+        file.write("new é\n")
+        file.flush()
+        assert path.read_text() == "old"
+        assert sum(each.name.startswith(".a.json.") for each in tmp_path.iterdir()) == 1
+    assert path.read_bytes() == "new é\n".encode()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_exception_leaves_the_old_file_and_no_draft(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text("old")
+    with pytest.raises(KeyError), replacing(path) as file:
+        file.write("half")
+        raise KeyError
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.read_text() == "old"
