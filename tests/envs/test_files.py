@@ -20,8 +20,13 @@ def test_the_old_file_is_there_until_the_new_one_is_whole(tmp_path):
 def test_an_exception_leaves_the_old_file_and_no_draft(tmp_path):
     path = tmp_path / "a.json"
     path.write_text("old")
-    with pytest.raises(KeyError), replacing(path) as file:
-        file.write("half")
-        raise KeyError
+
+    def fail():
+        with replacing(path) as file:
+            file.write("half")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
     assert list(tmp_path.iterdir()) == [path]
     assert path.read_text() == "old"
