@@ -220,7 +220,7 @@ def refused(message, *arguments):
         (["report", "nothing-here"], "nothing-here holds no results"),
         (
             ["eval", MAZE, "--agent", "random", "--format", "react"],
-            "has no choice of how its responses hold actions",
+            "has its own format of responses",
         ),
         (
             ["eval", MAZE, "--model", "m", "--send", "temperature=0.5"],

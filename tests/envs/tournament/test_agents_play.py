@@ -209,8 +209,8 @@ def test_a_spent_budget_ends_a_players_games_and_no_other_ones():
         )
         arguments = (file, "greedy", "oracle", *NIM_OUT[1:])
         output = call(NIM, *arguments, status=1)
-        assert "3 games are missing: poor dropped out: its budget is spent (" in output
-        assert "of 10 tokens); raise budget_tokens to go on" in output
+        assert "3 games are missing: poor dropped out: the budget of 10 tokens is spent (" in output
+        assert "were used): raise budget_tokens to go on" in output
         assert len(results("poor")) == 1, "the game under way was finished"
         assert len(results("greedy")) == 1 + 2
         assert rows("fault") == []

@@ -58,6 +58,8 @@ class Budget:
 
     tokens: int | None = None
     cost: float | None = None
+    names: tuple[str, str] = ("--budget-tokens", "--budget-cost")
+    """The settings of the two limits, as a message names them."""
     used: Usage = field(default_factory=Usage)
 
     @property
@@ -66,12 +68,12 @@ class Budget:
         if self.tokens is not None and self.used.tokens >= self.tokens:
             return (
                 f"the budget of {self.tokens:,} tokens is spent ({self.used.tokens:,} were used):"
-                " raise --budget-tokens to go on"
+                f" raise {self.names[0]} to go on"
             )
         if self.cost is not None and self.used.cost >= self.cost:
             return (
                 f"the budget of {self.cost:g} is spent ({self.used.cost:.4f} was used): raise"
-                " --budget-cost to go on"
+                f" {self.names[1]} to go on"
             )
         return ""
 
@@ -100,7 +102,7 @@ class Meter:
 
         Raises:
             ArgumentError: there is a budget, and the server does not say what it used.
-            ProviderError: see :class:`~agentgym_envs.models.provider.BaseProvider`.
+            ProviderError: see :class:`~agentgym_envs.models.provider.Provider`.
         """
         # The number of the call: the same question can be asked twice in an episode.
         sample = f"{self._sample}/{self.usage.calls}"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.errors import ArgumentError, UnknownName
+from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate.agents.base import AgentFactory, load
 from agentgym_envs.evaluate.options import Options, Pairs
 from agentgym_envs.evaluate.plan import Item, Skipped, plan
@@ -17,7 +17,6 @@ from agentgym_envs.models.cache import ReplyCache
 from agentgym_envs.models.connect import connect
 from agentgym_envs.models.endpoint import Endpoint
 from agentgym_envs.models.provider import Provider
-from agentgym_envs.wrappers import FORMATS
 
 RESULTS = Path("results")
 
@@ -84,7 +83,7 @@ def prepared(given: Options) -> Job:
 
 
 def _settings(given: Options, factory: AgentFactory) -> Settings:
-    _check_format(given.form, factory)
+    factory.check_format(given.form)
     _check_model(given, factory)
     return Settings(
         target=given.target,
@@ -97,16 +96,6 @@ def _settings(given: Options, factory: AgentFactory) -> Settings:
         horizon=given.horizon,
         kwargs={**keywords(given.set_), **keywords(given.data)},
     )
-
-
-def _check_format(form: str | None, factory: AgentFactory) -> None:
-    if form is not None and form not in FORMATS:
-        raise UnknownName("format", form, FORMATS)
-    if form not in (None, factory.format) and factory.format in (None, "function"):
-        raise ArgumentError(
-            f"agent {factory.name!r} has no choice of how its responses hold actions: leave"
-            " --format out"
-        )
 
 
 def _check_model(given: Options, factory: AgentFactory) -> None:

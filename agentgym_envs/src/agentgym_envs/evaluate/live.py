@@ -9,7 +9,6 @@ import asyncio
 import re
 import time
 from collections.abc import Callable, Iterable, Sequence
-from types import TracebackType
 from typing import Self
 
 from rich.console import Console, RenderableType
@@ -155,12 +154,7 @@ class Live:
             self._lines = asyncio.create_task(self._print_lines())
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         if self._bars:
             self._bars.stop()
         else:

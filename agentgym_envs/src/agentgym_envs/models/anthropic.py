@@ -15,7 +15,7 @@ from agentgym_envs.models.answers import (
 )
 from agentgym_envs.models.endpoint import Message, ToolSchema
 from agentgym_envs.models.parts import content, replayed, system_text, turns
-from agentgym_envs.models.provider import BaseProvider
+from agentgym_envs.models.provider import Provider
 
 API = "anthropic"
 MAX_TOKENS = 4096  # the API requires a limit
@@ -33,8 +33,8 @@ COUNTS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_token
 """Their sum is the prompt."""
 
 
-class Anthropic(BaseProvider):
-    """Anthropic's models. See :class:`~agentgym_envs.models.provider.BaseProvider`."""
+class Anthropic(Provider):
+    """Anthropic's models. See :class:`~agentgym_envs.models.provider.Provider`."""
 
     def __init__(self, *args: Any, **options: Any):
         super().__init__(*args, **options)
@@ -47,13 +47,7 @@ class Anthropic(BaseProvider):
                 f"effort={self.endpoint.effort!r} needs temperature 1 or none with Anthropic's"
                 f" API, not {self.endpoint.temperature:g}"
             )
-        self._sdk = anthropic.AsyncAnthropic(
-            api_key=self._key or "none",
-            base_url=self.endpoint.url,
-            max_retries=0,
-            timeout=self.endpoint.timeout,
-            http_client=self._http,
-        )
+        self._sdk = anthropic.AsyncAnthropic(**self.sdk_options)
 
     def request(
         self, messages: Sequence[Message], tools: Sequence[ToolSchema] | None, seed: int | None

@@ -18,15 +18,15 @@ from agentgym_envs.models.answers import (
 )
 from agentgym_envs.models.endpoint import Endpoint, Message, ToolSchema
 from agentgym_envs.models.parts import replayed
-from agentgym_envs.models.provider import BaseProvider
+from agentgym_envs.models.provider import Provider
 
 __all__ = ["Client", "Endpoint", "Message", "Reply", "ToolSchema"]
 
 T = TypeVar("T")
 
 
-class Client(BaseProvider):
-    """Chat completions. See :class:`~agentgym_envs.models.provider.BaseProvider`."""
+class Client(Provider):
+    """Chat completions. See :class:`~agentgym_envs.models.provider.Provider`."""
 
     def request(
         self, messages: Sequence[Message], tools: Sequence[ToolSchema] | None, seed: int | None

@@ -20,7 +20,7 @@ def connect(endpoint: Endpoint, **options: Any) -> Provider:
 
     Args:
         endpoint: the model and its server.
-        **options: see :class:`~agentgym_envs.models.provider.BaseProvider`.
+        **options: see :class:`~agentgym_envs.models.provider.Provider`.
 
     Raises:
         ArgumentError: an invalid key or option.

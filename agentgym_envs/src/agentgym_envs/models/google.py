@@ -17,7 +17,7 @@ from agentgym_envs.models.answers import (
 )
 from agentgym_envs.models.endpoint import Message, ToolSchema
 from agentgym_envs.models.parts import content, replayed, system_text, turns
-from agentgym_envs.models.provider import BaseProvider
+from agentgym_envs.models.provider import Provider
 
 API = "google"
 BUDGETS = {"low": 1024, "medium": 8192, "high": 24576}
@@ -26,8 +26,8 @@ REFUSED = ("safety", "recitation", "blocklist", "prohibited_content", "spii")
 FINISH = {"max_tokens": "length", **dict.fromkeys(REFUSED, "refusal")}
 
 
-class Google(BaseProvider):
-    """Gemini models. See :class:`~agentgym_envs.models.provider.BaseProvider`."""
+class Google(Provider):
+    """Gemini models. See :class:`~agentgym_envs.models.provider.Provider`."""
 
     def __init__(self, *args: Any, **options: Any):
         super().__init__(*args, **options)

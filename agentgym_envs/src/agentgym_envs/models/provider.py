@@ -8,8 +8,7 @@ import ssl
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from types import TracebackType
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import httpx2
 
@@ -26,40 +25,8 @@ T = TypeVar("T")
 GREETING: Sequence[Message] = ({"role": "user", "content": "Say hello."},)
 
 
-class Provider(Protocol):
-    """A model behind an API. Use it in ``async with``."""
-
-    endpoint: Endpoint
-    on_failure: Callable[[ProviderError, float | None], None]
-
-    async def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        tools: Sequence[ToolSchema] | None = None,
-        seed: int | None = None,
-        sample: str = "",
-    ) -> Reply:
-        """Returns the model's next message."""
-
-    async def check(self) -> None:
-        """Checks that the server has the model."""
-
-    async def close(self) -> None:
-        """Closes the connections."""
-
-    async def __aenter__(self) -> Self: ...
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
-
-
-class BaseProvider(ABC):
-    """Sends requests to one endpoint and retries failures that can pass. Use it in ``async with``.
+class Provider(ABC):
+    """A client of one model. It retries failures that can pass. Use it in ``async with``.
 
     The key is read once, from the environment. It never appears in an error, log or ``repr``.
     Proxies from environment variables are not used for servers on this machine.
@@ -104,12 +71,7 @@ class BaseProvider(ABC):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.close()
 
     @property
@@ -123,6 +85,17 @@ class BaseProvider(ABC):
     @on_failure.setter
     def on_failure(self, call: Callable[[ProviderError, float | None], None]) -> None:
         self._retry.on_failure = call
+
+    @property
+    def sdk_options(self) -> dict[str, Any]:
+        """Arguments for the SDKs of OpenAI and Anthropic; the SDK's retries are off."""
+        return {
+            "api_key": self._key or "none",
+            "base_url": self.endpoint.url,
+            "max_retries": 0,
+            "timeout": self.endpoint.timeout,
+            "http_client": self._http,
+        }
 
     async def close(self) -> None:
         """Closes the connections."""

@@ -7,14 +7,14 @@ from agentgym_envs.errors import MissingExtra
 from agentgym_envs.models.answers import NotOfTheProtocol, Reply, ToolCall, counted, text_of
 from agentgym_envs.models.endpoint import Message, ToolSchema
 from agentgym_envs.models.parts import content, replayed, system_text, turns
-from agentgym_envs.models.provider import BaseProvider
+from agentgym_envs.models.provider import Provider
 
 API = "responses"
 FINISH = {"max_output_tokens": "length", "content_filter": "refusal"}
 
 
-class Responses(BaseProvider):
-    """OpenAI's models. See :class:`~agentgym_envs.models.provider.BaseProvider`."""
+class Responses(Provider):
+    """OpenAI's models. See :class:`~agentgym_envs.models.provider.Provider`."""
 
     def __init__(self, *args: Any, **options: Any):
         super().__init__(*args, **options)
@@ -22,13 +22,7 @@ class Responses(BaseProvider):
             import openai
         except ImportError as error:
             raise MissingExtra("--api responses", "openai") from error
-        self._sdk = openai.AsyncOpenAI(
-            api_key=self._key or "none",
-            base_url=self.endpoint.url,
-            max_retries=0,
-            timeout=self.endpoint.timeout,
-            http_client=self._http,
-        )
+        self._sdk = openai.AsyncOpenAI(**self.sdk_options)
 
     def request(
         self, messages: Sequence[Message], tools: Sequence[ToolSchema] | None, seed: int | None

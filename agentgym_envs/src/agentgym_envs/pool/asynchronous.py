@@ -6,7 +6,6 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from itertools import chain
-from types import TracebackType
 from typing import Any, Self
 
 import gymnasium
@@ -63,12 +62,7 @@ class AsyncEnvPool:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.close()
 
     async def _ask(self, index: int, ask: Callable[[], None]) -> Result:

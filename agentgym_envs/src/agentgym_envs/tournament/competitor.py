@@ -113,7 +113,7 @@ class Competitor:
     def is_out(self) -> bool:
         """Returns whether the player plays no further game; its games under way finish."""
         if not self.out and self.budget.spent:
-            self.out = _spent(self.budget)
+            self.out = self.budget.spent
         return bool(self.out)
 
     def failed(self, error: str, first: bool) -> None:
@@ -235,21 +235,9 @@ def _competitor(
     if factory.needs_client:
         client = connect(Endpoint(**settings.endpoint), connections=connections)
     made(lambda: factory.make(client))  # rejects an invalid option before any file is written
-    budget = Budget(settings.budget_tokens, settings.budget_cost)
+    names = ("budget_tokens", "budget_cost")
+    budget = Budget(settings.budget_tokens, settings.budget_cost, names)
     return Competitor(settings, loop, caller, factory, client, budget)
-
-
-def _spent(budget: Budget) -> str:
-    """Returns the limit that is reached."""
-    if budget.tokens is not None and budget.used.tokens >= budget.tokens:
-        return (
-            f"its budget is spent ({budget.used.tokens:,} of {budget.tokens:,} tokens); raise"
-            " budget_tokens to go on"
-        )
-    return (
-        f"its budget is spent ({budget.used.cost:.4f} of {budget.cost:g}); raise budget_cost to go"
-        " on"
-    )
 
 
 def _check_script(settings: PlayerSettings) -> None:
@@ -264,11 +252,11 @@ def _check_script(settings: PlayerSettings) -> None:
 
 def _check(settings: PlayerSettings, factory: AgentFactory) -> None:
     """Rejects settings that contradict each other or the agent."""
-    who, form, endpoint = f"player {settings.name!r}", settings.format, settings.endpoint
-    if form is not None and form not in FORMATS:
-        raise UnknownName("format", form, FORMATS)
-    if form not in (None, factory.format) and factory.format in (None, "function"):
-        raise ArgumentError(f"{who}: agent {factory.name!r} has its own format: leave format out")
+    who, endpoint = f"player {settings.name!r}", settings.endpoint
+    try:
+        factory.check_format(settings.format)
+    except ArgumentError as error:
+        raise ArgumentError(f"{who}: {error}") from None
     if factory.needs_client and not endpoint.get("model"):
         raise ArgumentError(f"{who}: agent {factory.name!r} acts through a model: name its model")
     budget = settings.budget_tokens is not None or settings.budget_cost is not None

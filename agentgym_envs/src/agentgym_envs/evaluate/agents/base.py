@@ -4,18 +4,21 @@ An agent is a class. One object plays one episode, or one seat of it if ``info["
 several. All methods can be ``async``::
 
     class Mine:
-        format = "plain"                    # how its responses hold actions: a key of
-        agentgym_envs.wrappers.FORMATS
+        # The form of its responses: a key of agentgym_envs.wrappers.FORMATS
+        format = "plain"
 
-        def __init__(self, *, option=1): ...   # keywords are its options; one that is called
-        ``client`` gets the model's
+        # The keywords are its options. A keyword named "client" gets the model's client.
+        def __init__(self, *, option=1): ...
 
-        def start(self, opening): ...       # system prompt, tools, what earlier attempts left
-        behind: see Opening
-        def act(self, observation, info):   # the whole response
+        # The opening holds system prompt, tools and notes of earlier attempts: see Opening.
+        def start(self, opening): ...
+
+        # Returns the whole response.
+        def act(self, observation, info):
             return "go north"
-        def end(self, ending): ...          # may return what the next attempt at this task should
-        know, JSON-able
+
+        # Can return JSON data for the next attempt at this task.
+        def end(self, ending): ...
 
 ``start`` and ``end`` are optional. With an ``end``, attempts at a task run one after the other. A
 plain function ``(observation, info) -> response`` is an agent too. Functions that are not ``async``
@@ -31,7 +34,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from agentgym_envs import plugins
-from agentgym_envs.errors import AgentGymError, BrokenPlugin, not_taken
+from agentgym_envs.errors import (
+    AgentGymError,
+    ArgumentError,
+    BrokenPlugin,
+    UnknownName,
+    not_taken,
+)
 from agentgym_envs.wrappers import FORMATS
 
 AGENTS = "agentgym_envs.agents"
@@ -129,6 +138,19 @@ class AgentFactory:
     def needs_client(self) -> bool:
         """Whether the agent uses a model."""
         return inspect.isclass(self.target) and "client" in _keywords(self.target)
+
+    def check_format(self, form: str | None) -> None:
+        """Checks a chosen format of responses; None leaves the agent's format.
+
+        Raises:
+            ArgumentError: no such format, or an agent with its own format.
+        """
+        if form is not None and form not in FORMATS:
+            raise UnknownName("format", form, FORMATS)
+        if form not in (None, self.format) and self.format in (None, "function"):
+            raise ArgumentError(
+                f"agent {self.name!r} has its own format of responses: leave the format out"
+            )
 
     def make(self, client: Any = None) -> Any:
         """Returns an agent for one episode, or one seat of it."""
