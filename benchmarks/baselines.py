@@ -156,8 +156,8 @@ HEAD = """# Baselines
 ## Registered limits of turns
 
 Success on the test split or a sample of it. The pages of the environments have the samples, the
-difficulties and all policies. "Best shortcut" is the most successful policy that ignores the task
-or follows one fixed strategy.
+difficulties and all policies. "Best shortcut" is the most successful other policy of the
+page's table.
 
 | environment | random | best shortcut | oracle |
 |---|---|---|---|"""
@@ -170,7 +170,7 @@ The tables below have the same tasks for random play and the model, spread evenl
 split, at temperature 1. `invalid` is the share of actions that were not understood. `tokens` are
 prompts and responses per episode. The docstring of the script has the command of the server.
 SmolLM2-135M has not played the other environments. So few tasks show that everything works
-together; the intervals are wide. Almost no response of this model is a valid action."""
+together; the intervals are wide."""
 
 if __name__ == "__main__":
     app()

@@ -270,7 +270,7 @@ def write_commands() -> None:
     """Writes the reference of the two commands from their help."""
     parts = [
         "# Commands",
-        "Each command has a help text: `agentgym --help`, `agentgym eval --help`."
+        "Each command has a help text: `agentgym --help`, `agentgym eval --help`. "
         "`agentgym --version` prints the version.",
     ]
     for name, app in (("agentgym", envs_app), ("agentgym-train", train_app)):

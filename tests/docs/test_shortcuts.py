@@ -85,3 +85,30 @@ def test_only_the_listed_shortcuts_solve_more_than_a_tenth(env_id):
 @pytest.mark.parametrize("env_id", sorted(set(MEASURED) - UPSTREAM))
 def test_uniform_play_stays_below_a_third_where_tasks_and_lists_are_ours(env_id):
     assert table(env_id)[UNIFORM] <= 1 / 3
+
+
+RESULTS = Path(__file__).parents[2] / "benchmarks/results"
+
+
+def test_the_sentence_on_constant_answers_has_the_measured_figures():
+    text = (RESULTS / "web_constant_agents.md").read_text(encoding="utf-8")
+    shares = dict(re.findall(r"^\| (\w+).*?\| ([\d.]+)% \| [\d.]+ \|$", text, re.MULTILINE))
+    assert shares.keys() >= {"nothing", "a", "everything", "the", "always"}
+    assert all(float(shares[first]) < 1 for first in ("nothing", "a", "everything"))
+    most = re.search(r"^\| the most that .*? ([\d.]+)% \| [\d.]+ \|$", text, re.MULTILINE)
+    assert float(most[1]) < 1
+    assert round(float(shares["always"])) == 4
+    sentence = "none solves 1 % of the tasks except `N/A`. `N/A` solves the 4 % of the tasks"
+    assert sentence in READMES
+
+
+def test_the_table_of_baselines_has_the_rows_of_the_pages():
+    text = (RESULTS / "baselines.md").read_text(encoding="utf-8")
+    first = text.partition("\n## Models")[0]
+    rows = re.findall(r"^\| (agentgym/\S+) \| (\S+) \| (\S+)(?: \(.*\))? \| (\S+) \|", first, re.M)
+    assert sorted(name for name, *_ in rows) == MEASURED
+    for env_id, uniform, best, oracle in rows:
+        shares = table(env_id)
+        others = shares.keys() - {"oracle", UNIFORM}
+        assert (float(uniform), float(oracle)) == (shares[UNIFORM], shares["oracle"])
+        assert float(best) == max(shares[name] for name in others)

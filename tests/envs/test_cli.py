@@ -107,7 +107,7 @@ def test_a_full_disk_is_one_line(monkeypatch):
     monkeypatch.setattr("agentgym_envs.cli.listing", full)
     result = invoke("list")
     assert result.exit_code == 2
-    assert result.output == "error: no space is left at there; what was written stays\n"
+    assert result.output == "error: the disk is full at there; complete results were kept\n"
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def user_errors(command: Callable[..., None]) -> Callable[..., None]:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                 raise
             place = f" at {error.filename}" if error.filename else ""
-            err.print(f"error: no space is left{place}; what was written stays", style="red")
+            err.print(f"error: the disk is full{place}; complete results were kept", style="red")
             raise typer.Exit(2) from error
 
     return wrapped

@@ -340,7 +340,7 @@ def test_why_episodes_are_missing_is_told(tmp_path):
         "waver:wave",
     )
     output = " ".join(call(*faulty, "--episodes", 1, "--out", "out", status=1).output.split())
-    assert "1 episodes are missing: each of their tries failed, the last with:" in output
+    assert "1 episode is missing: each of their tries failed, the last with:" in output
     assert "broken on purpose" in output
 
 

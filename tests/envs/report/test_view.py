@@ -192,11 +192,11 @@ def test_whoever_is_not_the_page_is_refused(folder):
 @pytest.mark.parametrize(
     ("place", "status", "why"),
     [
-        ("episode?number=2", 400, "there is no episode 2"),
-        ("episode?number=-1", 400, "there is no episode -1"),
+        ("episode?number=2", 400, "unknown episode 2: the runs have 2 episodes, from 0"),
+        ("episode?number=-1", 400, "unknown episode -1: the runs have 2 episodes, from 0"),
         ("episode?number=x", 400, "number='x': must be an integer"),
         ("news", 400, "version='': must be an integer"),
-        ("poem", 404, "there is no such page"),
+        ("poem", 404, "page not found"),
     ],
 )
 def test_a_wrong_question_is_answered_with_an_error(folder, place, status, why):

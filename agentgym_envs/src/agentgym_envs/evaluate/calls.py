@@ -1,8 +1,8 @@
 """Calls of an agent's code: bounded in time, with every exception turned into a failure.
 
-A coroutine is cancelled at the time limit. A function that is not ``async`` runs in a daemon thread
-of its own. Python cannot stop a thread, so at the limit the thread is left behind; it delays
-neither other episodes nor the end of the process.
+A coroutine is cancelled at the time limit. A function that is not ``async`` runs in a new daemon
+thread. Python cannot stop a thread, so after the limit the thread keeps running in the background.
+Other episodes and the end of the process do not wait for it.
 """
 
 import asyncio

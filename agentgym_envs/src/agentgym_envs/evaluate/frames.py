@@ -135,8 +135,8 @@ def _summary(played: Sequence[Row]) -> Row:
 def _episode(number: int, row: Row) -> Row:
     counts = {"turns": len(row["turns"]), "invalid": sum(t["invalid"] for t in row["turns"])}
     used = {key: row["usage"].get(key, 0) for key in USED}
-    told = _taken(row, (*PLACE, *EPISODE))
-    return {"episode": number, **told, **counts, **used, "seconds": row.get("seconds")}
+    found = _taken(row, (*PLACE, *EPISODE))
+    return {"episode": number, **found, **counts, **used, "seconds": row.get("seconds")}
 
 
 def _taken(row: Row, keys: Sequence[str]) -> Row:

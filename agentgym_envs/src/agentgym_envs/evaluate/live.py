@@ -26,6 +26,7 @@ from agentgym_envs.errors import ProviderError
 from agentgym_envs.evaluate.budget import Usage
 from agentgym_envs.evaluate.metrics import wilson
 from agentgym_envs.evaluate.record import Row
+from agentgym_envs.evaluate.tables import counted
 
 EVERY = 10.0  # seconds between two lines outside a terminal
 KINDS = 10  # kinds of errors that are printed; the folder has all of them
@@ -95,7 +96,7 @@ class State:
         if self._used.cost:
             parts.append(f"cost {self._used.cost:.2f}")
         if self._faults:
-            parts.append(f"{self._faults} faults")
+            parts.append(counted(self._faults, "fault"))
         return ", ".join(parts)
 
     @property

@@ -158,7 +158,8 @@ def _summary(runner: Runner, job: Job) -> Outcome:
     if left:
         why = runner.stopped or f"each of their tries failed, the last with: {runner.last_error}"
         again = "" if runner.budget.spent else ". The same command plays them"
-        _warn(f"{left} episodes are missing: {why}{again}")
+        verb = "is" if left == 1 else "are"
+        _warn(f"{tables.counted(left, 'episode')} {verb} missing: {why}{again}")
     return Outcome(rows, left, runner.stopped)
 
 

@@ -1,6 +1,6 @@
-"""The sessions of a results folder: what was started when, by which versions.
+"""The sessions of a results folder: date, command and versions of each start.
 
-``settings.json`` has them under ``"sessions"``, each start that played episodes once::
+``settings.json`` lists them under ``"sessions"``. A start that plays no episode is not listed::
 
     {"date": "2026-11-24T19:30:00+00:00", "command": "agentgym eval agentgym/Maze-v1 --model m",
      "versions": {"agentgym-envs": "0.9.0", "minigrid": "3.0.0"}, "python": "3.12.3",

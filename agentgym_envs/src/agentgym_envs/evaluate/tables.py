@@ -107,11 +107,11 @@ def errors(rows: Sequence[Row]) -> list[str]:
         f"{row['fault']}: {' '.join(str(row.get('error', '')).split())}" for row in faults
     )
     most = [
-        f"{_counted(n, 'fault')}, {text if len(text) <= LONG else text[:LONG] + '…'}"
+        f"{counted(n, 'fault')}, {text if len(text) <= LONG else text[:LONG] + '…'}"
         for text, n in met.most_common(COMMONEST)
     ]
     rest = len(faults) - sum(n for _, n in met.most_common(COMMONEST))
-    return [*most, *([f"{_counted(rest, 'fault')} with other errors"] if rest else [])]
+    return [*most, *([f"{counted(rest, 'fault')} with other errors"] if rest else [])]
 
 
 def notes(rows: Sequence[Row]) -> list[str]:
@@ -224,10 +224,15 @@ def _unscored(played: Sequence[Row]) -> list[str]:
     """Tells that scores are no numbers."""
     n = sum(map(unscored, played))
     has, counts = ("has", "counts") if n == 1 else ("have", "count")
-    return [f"{_counted(n, 'episode')} {has} no finite score and {counts} as 0"] if n else []
+    return [f"{counted(n, 'episode')} {has} no finite score and {counts} as 0"] if n else []
 
 
-def _counted(n: int, what: str) -> str:
+def counted(n: int, what: str) -> str:
+    """Returns a number with a noun.
+
+    >>> counted(1, "fault"), counted(2, "fault")
+    ('1 fault', '2 faults')
+    """
     return f"{n} {what}{'' if n == 1 else 's'}"
 
 

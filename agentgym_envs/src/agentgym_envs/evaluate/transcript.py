@@ -6,10 +6,11 @@ request::
     {"turn": 3, "messages": [[0, 7]], "reply": 7, "finish": "stop"}
 
 The request sent messages 0 to 6; the reply is message 7. ``"cached": true`` marks a reply of
-``--cache``. ``turn`` is the number of turns played
-before the request; the request for a lesson has the number of all turns. System prompts and tools
-are the same in many episodes. The folder holds each of them once, under a hash: see
-:meth:`.Record.share`. A picture is replaced by a mark, because ``--screenshots`` keeps pictures.
+``--cache``. ``turn`` is the number of turns played before the request. The request for a lesson has
+the number of all turns.
+
+System prompts and tools are the same in many episodes. The folder holds each of them once, under a
+hash: see :meth:`.Record.share`. A mark replaces each picture: ``--screenshots`` keeps pictures.
 """
 
 import json

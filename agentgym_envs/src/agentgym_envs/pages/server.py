@@ -71,17 +71,17 @@ class LocalHandler(BaseHTTPRequestHandler):
 
     def get(self, place: str) -> None:
         """Answers a request for anything but the page itself."""
-        self.fail(HTTPStatus.NOT_FOUND, "there is no such page")
+        self.fail(HTTPStatus.NOT_FOUND, "page not found")
 
     def refused(self) -> bool:
         """Refuses requests that do not come from this page on this machine."""
         host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
         if host not in self.server.hosts or origin not in (None, f"http://{host}"):
-            self.fail(HTTPStatus.FORBIDDEN, "only the page itself may ask")
+            self.fail(HTTPStatus.FORBIDDEN, "the request does not come from the page")
             return True
         token = urlsplit(self.path).path.split("/")[1:2]
         if not token or not secrets.compare_digest(token[0].encode(), self.server.token.encode()):
-            self.fail(HTTPStatus.NOT_FOUND, "there is no such page")
+            self.fail(HTTPStatus.NOT_FOUND, "page not found")
             return True
         return False
 

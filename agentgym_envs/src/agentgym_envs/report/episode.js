@@ -1,8 +1,8 @@
 /* An episode, and others of its task beside it. */
 
 /* The requests to the model after this many turns: the messages that each added, and its reply. */
-function requestsAt(told, turns) {
-  const here = (told.requests ?? []).filter((request) => request.turn === turns);
+function requestsAt(content, turns) {
+  const here = (content.requests ?? []).filter((request) => request.turn === turns);
   if (!here.length) return [];
   const blocks = here.flatMap((request) => [
     ...request.added.map((message) => block("observation", message.role, message.text)),
@@ -13,23 +13,23 @@ function requestsAt(told, turns) {
   return [make("details", { class: "requests" }, summary, ...blocks)];
 }
 
-function withRequests(cards, told) {
-  cards.forEach((card, turns) => card.append(...requestsAt(told, turns)));
+function withRequests(cards, content) {
+  cards.forEach((card, turns) => card.append(...requestsAt(content, turns)));
   return cards;
 }
 
-function lastCard(entry, told) {
+function lastCard(entry, content) {
   const what = entry.fault ? `${entry.fault} fault` : ENDS[entry.end] ?? entry.end;
   const is = make("span", { class: outcome(entry) }, WORDS[outcome(entry)]);
   const header = make("header", {}, make("h4", {}, "End"), is, make("span", { class: "quiet" }, what));
-  const text = entry.fault ? block("error", "error", told.error ?? "") : block("observation", "last observation", told.last ?? "");
-  const trace = told.traceback ? block("error", "traceback", told.traceback) : null;
+  const text = entry.fault ? block("error", "error", content.error ?? "") : block("observation", "last observation", content.last ?? "");
+  const trace = content.traceback ? block("error", "traceback", content.traceback) : null;
   return make("article", { class: "turn" }, header, text, trace);
 }
 
-function headCard(entry, told) {
+function headCard(entry, content) {
   const is = outcome(entry);
-  const usage = told.usage?.calls ? told.usage : null; // an agent without a model uses nothing
+  const usage = content.usage?.calls ? content.usage : null; // an agent without a model uses nothing
   const facts = [
     `attempt ${entry.attempt}`,
     entry.fault ? `try ${entry.try}` : `score ${written("score", entry.score)}`,
@@ -39,7 +39,7 @@ function headCard(entry, told) {
     usage ? counted(usage.calls, "call") : null,
     usage ? `${usage.prompt_tokens.toLocaleString("en")} + ${usage.completion_tokens.toLocaleString("en")} tokens` : null,
     entry.cost ? `cost ${costs(entry.cost)}` : null,
-    typeof told.seconds === "number" ? `${told.seconds.toFixed(1)} s` : null,
+    typeof content.seconds === "number" ? `${content.seconds.toFixed(1)} s` : null,
   ];
   const where = [entry.suite, family(entry), entry.env_id].filter(Boolean).join(" · ");
   return make(
@@ -49,16 +49,16 @@ function headCard(entry, told) {
     make("h3", {}, String(entry.task_id)),
     make("div", {}, make("span", { class: is }, WORDS[is]), ` · ${facts.filter(Boolean).join(" · ")}`),
     make("div", { class: "quiet" }, where),
-    told.goal ? block("goal", "goal", told.goal) : null,
+    content.goal ? block("goal", "goal", content.goal) : null,
   );
 }
 
-const cards = (entry, told) => withRequests([...turnCards(told.turns ?? []), lastCard(entry, told)], told);
+const cards = (entry, content) => withRequests([...turnCards(content.turns ?? []), lastCard(entry, content)], content);
 
 function inColumns(sides) {
   const columns = sides.map((side) => ({ turns: side[1].turns ?? [], cards: cards(...side) }));
-  const told = sides.length === 2 ? judgements(sides[0][0], sides[1][0]) : [];
-  return [...sides.map((side) => headCard(...side)), ...told, ...inRows(columns)];
+  const verdicts = sides.length === 2 ? judgements(sides[0][0], sides[1][0]) : [];
+  return [...sides.map((side) => headCard(...side)), ...verdicts, ...inRows(columns)];
 }
 
 function showBeside(entry) {

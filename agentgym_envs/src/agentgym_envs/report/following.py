@@ -128,7 +128,7 @@ class Following:
         if version != self.version:
             start, shown = 0, -1
         counted = self._tables()
-        told: dict[str, Any] = finite(
+        found: dict[str, Any] = finite(
             {
                 "version": self.version,
                 "entries": self._entries[start:],
@@ -137,22 +137,24 @@ class Following:
                 "age": self._age(),
             }
         )
-        return told
+        return found
 
     def texts(self, number: int) -> dict[str, Any]:
         """Returns the texts of an episode.
 
         Raises:
-            ArgumentError: there is no such episode.
+            ArgumentError: an unknown episode.
         """
         if not 0 <= number < len(self._places):
-            raise ArgumentError(f"there is no episode {number}")
+            raise ArgumentError(
+                f"unknown episode {number}: the runs have {len(self._places)} episodes, from 0"
+            )
         place = self._places[number]
         prompts = record.prompts(place.folder)
-        told: dict[str, Any] = finite(
+        found: dict[str, Any] = finite(
             texts(place.row(), lambda name: _picture(place.folder, name), prompts)
         )
-        return told
+        return found
 
     def search(self, text: str, start: int) -> list[int]:
         """Returns the episodes from ``start`` on whose texts contain this one, in any case."""

@@ -25,17 +25,17 @@ async function search(text, start) {
   const wanted = text.toLowerCase();
   const numbers = [];
   for (const part of unique(data.entries.slice(start).map((entry) => entry.part))) {
-    const told = await unpack(`part-${part}`);
+    const contents = await unpack(`part-${part}`);
     const here = data.entries.filter((entry) => entry.part === part && entry.number >= start);
-    const fitting = (entry) => searched(told[entry.at]).some((each) => each.toLowerCase().includes(wanted));
+    const fitting = (entry) => searched(contents[entry.at]).some((each) => each.toLowerCase().includes(wanted));
     numbers.push(...here.filter(fitting).map((entry) => entry.number));
   }
   return numbers;
 }
 
-function searched(told) {
+function searched(contents) {
   const keys = ["goal", "last", "error", "observation", "response", "action"];
-  return [told, ...(told.turns ?? [])].flatMap((part) => keys.map((key) => part[key])).filter((text) => typeof text === "string");
+  return [contents, ...(contents.turns ?? [])].flatMap((part) => keys.map((key) => part[key])).filter((text) => typeof text === "string");
 }
 
 start().catch(fail);

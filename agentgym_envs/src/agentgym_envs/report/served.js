@@ -6,9 +6,9 @@ const known = { version: 0, counted: -1 };
 
 async function ask(place, given) {
   const answer = await fetch(`${place}?${new URLSearchParams(given)}`);
-  const told = await answer.json();
-  if (!answer.ok) throw new Error(told.error);
-  return told;
+  const reply = await answer.json();
+  if (!answer.ok) throw new Error(reply.error);
+  return reply;
 }
 
 const news = () => ask("news", { version: known.version, start: data.entries.length, shown: known.counted });
@@ -16,15 +16,15 @@ const texts = (entry) => ask("episode", { number: entry.number });
 const search = (text, start) => ask("search", { text, start });
 
 async function load() {
-  const told = await news();
-  keep(told);
-  return { ...told.overview, entries: told.entries };
+  const reply = await news();
+  keep(reply);
+  return { ...reply.overview, entries: reply.entries };
 }
 
-function keep(told) {
-  Object.assign(known, { version: told.version, counted: told.counted });
-  const age = told.age === null ? "no episode yet" : `last episode ${ago(told.age)}`;
-  byId("live").replaceChildren(make("span", { class: told.age < 60 ? "solved" : "quiet" }, "●"), ` live, ${age}`);
+function keep(reply) {
+  Object.assign(known, { version: reply.version, counted: reply.counted });
+  const age = reply.age === null ? "no episode yet" : `last episode ${ago(reply.age)}`;
+  byId("live").replaceChildren(make("span", { class: reply.age < 60 ? "solved" : "quiet" }, "●"), ` live, ${age}`);
 }
 
 function ago(seconds) {
@@ -32,13 +32,13 @@ function ago(seconds) {
   return seconds < 5400 ? `${Math.round(seconds / 60)} min ago` : `${Math.round(seconds / 3600)} h ago`;
 }
 
-function take(told) {
-  if (told.version !== known.version) location.reload(); // a file was replaced
-  keep(told);
-  if (told.overview) Object.assign(data, told.overview);
-  add(told.entries);
-  if (told.overview) showOverview();
-  if (!told.entries.length) return;
+function take(reply) {
+  if (reply.version !== known.version) location.reload(); // a file was replaced
+  keep(reply);
+  if (reply.overview) Object.assign(data, reply.overview);
+  add(reply.entries);
+  if (reply.overview) showOverview();
+  if (!reply.entries.length) return;
   offerAll();
   refresh();
   showCharts();

@@ -1,4 +1,4 @@
-"""An event loop in a thread of its own, for the agents and the clients of all players."""
+"""An event loop in a separate thread. It runs the agents and the clients of all players."""
 
 import asyncio
 import threading
@@ -51,7 +51,7 @@ class Loop:
             self._pending.discard(future)
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Returns the result of a coroutine of ours, which :meth:`stop` does not end."""
+        """Returns the result of a coroutine that :meth:`stop` does not end."""
         return self._submitted(coroutine).result()
 
     def stop(self) -> None:

@@ -99,7 +99,7 @@ class _Table:
     def __init__(self, match: Match, players: Mapping[str, Competitor], course: Course):
         self.match, self.players, self.course = match, players, course
         self.complaints: dict[str, str] = {}
-        """What was wrong with the latest response of a seat, which must answer again."""
+        """The error of a seat's latest response; the seat must answer again."""
         self.seen = self.full = ""
         """The latest text that a player saw; the seat whose conversation is full."""
 

@@ -1,20 +1,14 @@
 r"""Reads corpora and question files in the formats of common data sets, one record at a time.
 
-=====================
-===========================================================================================
-corpus                 JSON lines ``{"id", "contents": "\\"Title\\"\\ntext"}`` (Search-R1's wiki-18,
-FlashRAG)
-questions              JSON lines ``{"question", "golden_answers"}`` (FlashRAG's form of all seven
-data sets)
-NQ-open                JSON lines ``{"question", "answer": [...]}``
-TriviaQA               JSON ``{"Data": [{"Question", "QuestionId", "Answer": {"Value",
-"Aliases"}}]}``
-PopQA                  tab-separated, ``question`` and ``possible_answers`` (a JSON list)
-HotpotQA, 2Wiki        a JSON list of ``{"_id", "question", "answer"}``
-MuSiQue                JSON lines ``{"id", "question", "answer", "answer_aliases", "answerable"}``
-Bamboogle              comma-separated, ``Question`` and ``Answer``
-=====================
-===========================================================================================
+- Corpus: JSON lines ``{"id", "contents": "\\"Title\\"\\ntext"}``, as Search-R1's wiki-18 in
+  FlashRAG.
+- Questions: JSON lines ``{"question", "golden_answers"}``, FlashRAG's form of seven data sets.
+- NQ-open: JSON lines ``{"question", "answer": [...]}``.
+- TriviaQA: JSON ``{"Data": [{"Question", "QuestionId", "Answer": {"Value", "Aliases"}}]}``.
+- PopQA: tab-separated, ``question`` and ``possible_answers`` (a JSON list).
+- HotpotQA and 2Wiki: a JSON list of ``{"_id", "question", "answer"}``.
+- MuSiQue: JSON lines ``{"id", "question", "answer", "answer_aliases", "answerable"}``.
+- Bamboogle: comma-separated, ``Question`` and ``Answer``.
 
 Files can be compressed with gzip if their name ends in ``.gz``: ``nq.jsonl.gz``.
 """
