@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from compared import folder, result, turn
+from watched import watch
 
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate.record import Rows
@@ -63,21 +64,13 @@ def served(played, file=None):
 
 @pytest.fixture
 def opened(browser):
-    """Opens a page; whatever it complains of, or asks of anybody else, fails the test."""
+    """Opens a page; its complaints and its foreign requests fail the test."""
     contexts, complaints = [], []
 
     def build(server, name="kim"):
         contexts.append(browser.new_context(viewport={"width": 1280, "height": 800}))
         page = contexts[-1].new_page()
-        page.on("console", lambda said: complaints.append(said.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("dialog", lambda dialog: complaints.append(dialog.message) or dialog.dismiss())
-        page.on(
-            "request",
-            lambda r: (
-                None if r.url.startswith((server.address(), "data:")) else complaints.append(r.url)
-            ),
-        )
+        watch(page, complaints, server.address())
         page.goto(server.address(name))
         if name:
             reached(page, f"{name} ")

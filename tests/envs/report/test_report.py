@@ -18,6 +18,7 @@ import faulty_envs
 import gymnasium
 import pytest
 from typer.testing import CliRunner
+from watched import watch
 
 from agentgym_envs.cli import app
 from agentgym_envs.errors import ArgumentError
@@ -143,7 +144,7 @@ class Reader(HTMLParser):
 
 @pytest.fixture
 def opened(browser, tmp_path):
-    """Opens a report; whatever it complains of, or asks for besides itself, fails the test."""
+    """Opens a report; its complaints and its foreign requests fail the test."""
     contexts, complaints = [], []
 
     def build(*runs, fragment="", width=1280, written=None, **more):
@@ -157,15 +158,7 @@ def opened(browser, tmp_path):
             " e.violatedDirective))"
         )
         page = context.new_page()
-        page.on("console", lambda said: complaints.append(said.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("dialog", lambda dialog: complaints.append(dialog.message) or dialog.dismiss())
-        page.on(
-            "request",
-            lambda r: (
-                None if r.url.startswith((path.as_uri(), "data:")) else complaints.append(r.url)
-            ),
-        )
+        watch(page, complaints, path.as_uri())
         page.goto(path.as_uri() + fragment)
         page.wait_for_selector("body[data-ready]")
         return page

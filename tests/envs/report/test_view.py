@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from compared import result, turn
 from typer.testing import CliRunner
+from watched import watch
 
 from agentgym_envs.cli import app
 from agentgym_envs.errors import ArgumentError
@@ -219,20 +220,13 @@ def test_a_screenshot_comes_from_the_folder_alone(folder):
 
 @pytest.fixture
 def opened(browser):
-    """Opens a page; whatever it complains of, or asks of anybody else, fails the test."""
+    """Opens a page; its complaints and its foreign requests fail the test."""
     contexts, complaints = [], []
 
     def build(server, fragment=""):
         contexts.append(browser.new_context(viewport={"width": 1280, "height": 900}))
         page = contexts[-1].new_page()
-        page.on("console", lambda said: complaints.append(said.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on(
-            "request",
-            lambda r: (
-                None if r.url.startswith((server.address(), "data:")) else complaints.append(r.url)
-            ),
-        )
+        watch(page, complaints, server.address())
         page.goto(server.address() + fragment)
         page.wait_for_selector("body[data-ready]")
         return page
