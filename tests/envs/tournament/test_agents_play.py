@@ -127,8 +127,12 @@ def test_two_models_at_two_servers_with_their_own_settings(monkeypatch):
             temperature = "none"
             """
         )
+        monkeypatch.setattr(sys, "argv", ["agentgym", "tournament", "second-secret"])
         output = call(NIM, file, *NIM_OUT[1:])
     assert "2 of 2 games" in output
+    (session,) = json.loads(Path("out/settings.json").read_text())["sessions"]
+    assert "httpx2" in session["versions"], "the package that sends the requests"
+    assert session["command"] == "agentgym tournament '…'", "a player's key is removed"
     assert {turn["action"] for turn in turns("tags")} == {"1"}
     assert {turn["action"] for turn in turns("thinker")} == {"2"}
     assert {turn["thought"] for turn in turns("thinker")} == {"hm"}

@@ -11,17 +11,16 @@ from agentgym_envs.tournament.ratings import Array, ratings, wins
 from agentgym_envs.tournament.schedule import Contest
 
 LEGEND = (
-    "won–drawn–lost by seat: the higher score of the two wins, and who forfeits has lost. score:"
-    " mean over games. Elo: likeliest Bradley–Terry strengths, 1000 in the mean, 400 points for"
-    " odds of ten to one, a draw half a win, and one more drawn game counted for each pair, so that"
-    " all are finite. 95 %: bootstrap over tasks; – for who has won, or lost, all games, and where"
-    " every resampling gives the same rating, as with one task: it learns nothing from that. Failed"
-    " games are missing, and count for no player."
+    "won–drawn–lost by seat: the higher score wins a game; a forfeit loses. score: mean over games."
+    " Elo: maximum-likelihood strengths of a Bradley–Terry model, with a mean of 1000 and 400 points"
+    " for odds of ten to one. A draw is half a win. One extra draw per pair keeps all ratings finite."
+    " 95 %: bootstrap over tasks; a dash stands where a player won or lost every game, or where all"
+    " resamples give the same rating. Failed games are missing and count for no player."
 )
 SHARED_LEGEND = (
     "All seats share one score. success and score: means over tasks, of a task over its games."
     " 95 %: of the success, over tasks. as SEAT: success of the games in which the player has this"
-    " seat. Failed games are missing, and count for no player."
+    " seat. Failed games are missing and count for no player."
 )
 LETTERS = {1.0: "won", 0.5: "drawn", 0.0: "lost"}
 
