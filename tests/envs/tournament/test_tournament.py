@@ -86,7 +86,7 @@ def test_nim_by_hand():
 def test_who_wins_all_games_has_no_interval():
     output = call(NIM, "random", "oracle", "--task", "pile-7", "--out", "out")
     assert [line(output, player)[6] for player in ("oracle", "random")] == ["–", "–"]
-    assert "– for who has won, or lost, all games" in " ".join(output.split())
+    assert "a dash stands where a player won or lost every game" in " ".join(output.split())
 
 
 def test_a_turn_says_who_spoke_and_rewards_add_up_to_the_scores():

@@ -94,8 +94,8 @@ function add(entries) {
 
 async function start() {
   if (!("DecompressionStream" in window)) throw new Error("the browser is older than 2023 and cannot unpack it.");
-  const { entries, ...told } = await load();
-  Object.assign(data, told);
+  const { entries, ...overview } = await load();
+  Object.assign(data, overview);
   add(entries);
   offerAll();
   showOverview();

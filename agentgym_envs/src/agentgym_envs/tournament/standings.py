@@ -12,10 +12,10 @@ from agentgym_envs.tournament.schedule import Contest
 
 LEGEND = (
     "won–drawn–lost by seat: the higher score wins a game; a forfeit loses. score: mean over games."
-    " Elo: maximum-likelihood strengths of a Bradley–Terry model, with a mean of 1000 and 400 points"
-    " for odds of ten to one. A draw is half a win. One extra draw per pair keeps all ratings finite."
-    " 95 %: bootstrap over tasks; a dash stands where a player won or lost every game, or where all"
-    " resamples give the same rating. Failed games are missing and count for no player."
+    " Elo: maximum-likelihood strengths of a Bradley–Terry model; the mean is 1000, and 400 points"
+    " are odds of ten to one. A draw is half a win. One extra draw per pair keeps all ratings"
+    " finite. 95 %: bootstrap over tasks; a dash stands where a player won or lost every game, or"
+    " where all resamples give the same rating. Failed games are missing and count for no player."
 )
 SHARED_LEGEND = (
     "All seats share one score. success and score: means over tasks, of a task over its games."
