@@ -28,6 +28,7 @@ from agentgym_envs.errors import (
     MissingExtra,
 )
 from agentgym_envs.evaluate.command import evaluate
+from agentgym_envs.example import example
 from agentgym_envs.feedback.commands import compare, export
 from agentgym_envs.keywords import keywords
 from agentgym_envs.listing import listing
@@ -35,7 +36,6 @@ from agentgym_envs.report.command import report
 from agentgym_envs.report.view import view
 from agentgym_envs.terminal import tolerate_any_encoding, version_option
 from agentgym_envs.tournament.command import tournament
-from agentgym_envs.transcript import transcript
 
 app = typer.Typer(
     help="Text environments for language-model agents.", no_args_is_help=True, add_completion=False
@@ -103,7 +103,7 @@ def show(env_id: EnvId) -> None:
     """
     about, more = description(env_id), readme(env_id)
     if f"```text {env_id.rpartition(':')[2]} " not in more:
-        about += f"\n## Transcript\n\n```text\n{transcript(env_id)}\n```\n"
+        about += f"\n## Transcript\n\n```text\n{example(env_id)}\n```\n"
     text = f"{about}\n{more}"
     out.print(Markdown(text) if out.is_terminal else text, markup=False, soft_wrap=True)
 

@@ -21,13 +21,10 @@ from agentgym_envs.models.answers import (
 from agentgym_envs.models.endpoint import Endpoint
 from agentgym_envs.models.slots import Slots
 
-log = logging.getLogger("agentgym_envs.models.client")
+log = logging.getLogger(__name__)
 
 # Seconds before the first retry (doubled for each further one), and the longest.
-FIRST, LONGEST = (
-    0.5,
-    8.0,
-)
+FIRST, LONGEST = 0.5, 8.0
 JITTER = 0.25  # largest random share taken off a pause, so that calls do not retry all at once
 LONGEST_WAIT = 120.0  # seconds; if a server asks for a longer wait, the request fails
 SLOW = 2  # retries after a timeout: more would block for hours

@@ -9,7 +9,7 @@ from agentgym_envs.errors import AgentGymError, EnvRaised
 TURNS = 8  # of an example; the rest of a longer episode is left out
 
 
-def transcript(env_id: str) -> str:
+def example(env_id: str) -> str:
     """Returns a task and the oracle's actions as text, in the form of ``agentgym play``.
 
     The task is the first of the easiest ones of the split "train". The text is the reason if
