@@ -17,7 +17,7 @@ Estimate the tokens, cost and time of a larger model first:
 
 The results of random play, shortcuts and oracles come from the tables of ``shortcuts.py`` in the
 READMEs of the environments. Models and the random policy play the same tasks with the same number
-of turns. Writes ``benchmarks/results/baselines.json`` and ``baselines.md``. After an interruption,
+of turns; ``--env`` names a part of the environments. Writes ``benchmarks/results/baselines.json`` and ``baselines.md``. After an interruption,
 ``play`` resumes.
 """
 
@@ -37,7 +37,6 @@ from agentgym_envs.evaluate.record import episodes as of_tasks
 RESULTS = Path(__file__).parent / "results"
 UNIFORM, ORACLE = "uniform over listed actions", "oracle"
 UNLISTED = {"agentgym/Search-v1"}  # its actions cannot be listed, so no random play
-WEB = {"agentgym/MiniWoB-v1", "agentgym/WebSites-v1"}
 app = typer.Typer(pretty_exceptions_enable=False)
 
 
@@ -82,7 +81,7 @@ def play(
     episodes: int = 20,
     horizon: int = 10,
     max_tokens: int = 48,
-    web: Annotated[bool, typer.Option(help="Also play the web environments.")] = True,
+    env: Annotated[list[str] | None, typer.Option(help="Play this id only; repeatable.")] = None,
     work: Path = Path("runs/baselines"),
 ) -> None:
     """Plays a model and the random policy on each environment that has a table of shortcuts."""
@@ -94,9 +93,10 @@ def play(
     }
     file = RESULTS / "baselines.json"
     kept = json.loads(file.read_text()) if file.exists() else {}
-    for env_id in shortcuts():
-        if env_id in WEB and not web:
-            continue
+    tables = shortcuts()
+    if unknown := set(env or []) - tables.keys():
+        raise typer.BadParameter(f"no table of shortcuts for {', '.join(sorted(unknown))}")
+    for env_id in env or tables:
         for player, who in players.items():
             if player == "random" and env_id in UNLISTED:
                 continue

@@ -1,6 +1,7 @@
 """Calls of agents that raise, hang, or fail to stop."""
 
 import asyncio
+import signal
 import subprocess
 import sys
 import threading
@@ -30,6 +31,39 @@ def test_a_call_that_hangs_ends_at_the_limit(act):
     with pytest.raises(AgentFailure, match=r"'act' of the agent Mine did not return within 0.2 s"):
         call(agent(act), limit=0.2)
     assert time.monotonic() - began < 5
+
+
+async def blocking(observation):
+    try:
+        time.sleep(30)
+    except Exception:
+        return "agents may catch every exception"
+
+
+async def blocking_later(observation):
+    await asyncio.sleep(0)
+    time.sleep(30)
+
+
+@pytest.mark.parametrize("act", [blocking, blocking_later, lambda text: blocking(text)])
+def test_a_coroutine_that_blocks_the_event_loop_is_interrupted(act):
+    before = signal.getsignal(signal.SIGALRM)
+    began = time.monotonic()
+    with pytest.raises(AgentFailure, match=r"Mine blocked the event loop for 0.2 s"):
+        call(agent(act), limit=0.2)
+    assert time.monotonic() - began < 5
+    assert signal.getsignal(signal.SIGALRM) == before
+
+
+def test_an_interruptible_coroutine_gets_results_and_exceptions_of_what_it_awaits():
+    async def act(observation):
+        assert await asyncio.sleep(0, "slept") == "slept"
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.01):
+                await asyncio.sleep(30)
+        return observation
+
+    assert call(agent(act), limit=10) == "observation"
 
 
 def test_a_thread_that_hangs_does_not_delay_the_end_of_the_process():

@@ -1,17 +1,21 @@
 """Calls of an agent's code: bounded in time, with every exception turned into a failure.
 
-A coroutine is cancelled at the time limit. A function that is not ``async`` runs in a new daemon
-thread. Python cannot stop a thread, so after the limit the thread keeps running in the background.
-Other episodes and the end of the process do not wait for it.
+A coroutine is cancelled at the time limit. A coroutine that blocks the event loop for as long is
+interrupted by a signal; Python delivers signals to the main thread only, so a tournament, whose
+agents run in another thread, cannot interrupt it. A function that is not ``async`` runs in a new
+daemon thread. Python cannot stop a thread, so after the limit the thread keeps running in the
+background. Other episodes and the end of the process do not wait for it.
 """
 
 import asyncio
 import contextvars
 import inspect
 import os
+import signal
 import threading
 import traceback
-from collections.abc import Awaitable, Callable, Iterator
+import types
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +25,10 @@ from agentgym_envs.errors import AgentFailure, AgentGymError, message_of
 
 FRAMES = 2  # frames of a recorded traceback; with the exception, five lines
 LONGEST = 300  # characters of a line of it
+
+
+class _Blocked(BaseException):
+    """A coroutine blocks the event loop. Agents that catch every ``Exception`` do not catch it."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +55,10 @@ class Caller:
         with _failures(who):
             try:
                 async with asyncio.timeout(self.limit) as limit:
-                    result, error = await _outcome(function, *arguments)
+                    result, error = await _outcome(function, *arguments, limit=self.limit)
+            except _Blocked:
+                text = f"{who} blocked the event loop for {self.limit:g} s (--agent-timeout)"
+                raise AgentFailure(text) from None
             except TimeoutError:
                 if not limit.expired():
                     raise
@@ -112,13 +123,52 @@ def _said(error: BaseException) -> str:
 
 
 async def _outcome(
-    function: Callable[..., Any], *arguments: Any
+    function: Callable[..., Any], *arguments: Any, limit: float | None
 ) -> tuple[Any, BaseException | None]:
     """Returns a function's result, or the exception of a function that ran in a thread."""
     if inspect.iscoroutinefunction(function):
-        return await function(*arguments), None
+        return await _interruptible(function(*arguments), limit), None
     result, error = await asyncio.wrap_future(_in_thread(function, *arguments))
+    if inspect.iscoroutine(result):
+        return await _interruptible(result, limit), error
     return (await result if isinstance(result, Awaitable) else result), error
+
+
+@types.coroutine
+def _interruptible(
+    coroutine: Coroutine[Any, Any, Any], limit: float | None
+) -> Generator[Any, Any, Any]:
+    """Awaits a coroutine; raises ``_Blocked`` in it if it does not yield within the limit."""
+    resume, value = coroutine.send, None
+    while True:
+        try:
+            with _alarm(limit):
+                awaited = resume(value)
+        except StopIteration as done:
+            return done.value
+        try:
+            resume, value = coroutine.send, (yield awaited)
+        except BaseException as error:  # a cancellation, for example, which the coroutine may catch
+            resume, value = coroutine.throw, error
+
+
+@contextmanager
+def _alarm(limit: float | None) -> Iterator[None]:
+    """Raises ``_Blocked`` in the block if it runs for ``limit`` seconds in the main thread."""
+    if limit is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ring(*_: Any) -> None:
+        raise _Blocked
+
+    handler = signal.signal(signal.SIGALRM, ring)
+    timer = signal.setitimer(signal.ITIMER_REAL, limit)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, *timer)
+        signal.signal(signal.SIGALRM, handler)
 
 
 def _in_thread(

@@ -22,7 +22,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from agentgym_envs.errors import ProviderError
+from agentgym_envs.errors import ProviderError, ProviderRefused
 from agentgym_envs.evaluate.budget import Usage
 from agentgym_envs.evaluate.metrics import wilson
 from agentgym_envs.evaluate.record import Row
@@ -171,6 +171,8 @@ class Live:
     def failure(self, error: ProviderError, wait: float | None) -> None:
         """Takes a failed request in."""
         self.state.failure(str(error), wait)
+        if isinstance(error, ProviderRefused):  # ends the run, which prints it
+            return
         again = "" if wait is None else f"; the next try follows in {wait:.1f} s"
         self._kinds.add(str(error), again)
 
