@@ -17,8 +17,8 @@ Estimate the tokens, cost and time of a larger model first:
 
 The results of random play, shortcuts and oracles come from the tables of ``shortcuts.py`` in the
 READMEs of the environments. Models and the random policy play the same tasks with the same number
-of turns; ``--env`` names a part of the environments. Writes ``benchmarks/results/baselines.json`` and ``baselines.md``. After an interruption,
-``play`` resumes.
+of turns. ``--env`` names a part of the environments. Writes ``benchmarks/results/baselines.json``
+and ``baselines.md``. After an interruption, ``play`` resumes.
 """
 
 import json
