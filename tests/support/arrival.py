@@ -23,7 +23,7 @@ from agentgym_train.generators.hf import HFGenerator
 from agentgym_train.protocols import Sampling
 from agentgym_train.rollout.collector import Collector, Start
 
-EPISODES = 40
+EPISODES = 16
 
 
 class Pool:

@@ -128,7 +128,7 @@ def test_random_play_of_interleaved_games_is_upstreams(table):
             )
         living = set(range(len(paths)))
         oracles = [env.unwrapped.oracle() for env in listing]
-        for _ in range(25 if winning else 10):
+        for _ in range(25 if winning else 4):
             for n in sorted(living):
                 state = states[n][0]
                 command = (
