@@ -203,7 +203,7 @@ class Provider(ABC):
         except ProviderRefused as error:
             if not models:
                 raise
-            raise ProviderRefused(f"{error} {known}", error.status) from None
+            raise ProviderRefused(f"{error}; {known}", error.status) from None
         if models:
             log.warning("%s answers, but does not list the model: %s", self.endpoint.url, known)
 
