@@ -52,6 +52,7 @@ ELSEWHERE = (
     "tox run",
     "agentgym-train run",
     "agentgym-train eval",
+    "agentgym-train plan",
     ". .venv",
     "pytest",
     "agentgym build",

@@ -2,11 +2,13 @@
 
     actor_critic.py MODEL OUT PROCESSES CASE…
 
-A case is KIND-STAGE-DTYPE. OUT holds the metrics and all weights of each case.
+A case is KIND-STAGE-DTYPE, with -bootstrap at its end if the horizon cut every second trajectory.
+OUT holds the metrics and all weights of each case.
 """
 
 import sys
 from contextlib import closing
+from dataclasses import replace
 
 import deepspeed
 import one_step
@@ -24,11 +26,13 @@ from agentgym_train.config import (
 )
 from agentgym_train.data.batching import pack
 from agentgym_train.engine import critic
+from agentgym_train.engine.deepspeed import loading
 from agentgym_train.learning.streams import fill
 from agentgym_train.learning.update import update
-from agentgym_train.models.loading import load_model
+from agentgym_train.models.loading import load_policy
 
 PLAYED = PPO(gamma=0.9, lam=0.8, value_clip=0.3)
+BOOTSTRAPPED = replace(PLAYED, bootstrap=True)
 LR = 3e-3  # learning rate of the critic, ten times that of the policy
 
 
@@ -43,7 +47,8 @@ def config(kind, stage=0, dtype="float32", minibatches=2):
     return Config(
         run=RunConfig(folder="unused", steps=1),
         envs=(EnvConfig(id="unused"),),
-        model=ModelConfig(dtype=dtype),
+        # Odd stages with checkpointing, even stages without.
+        model=ModelConfig(dtype=dtype, checkpointing="on" if stage % 2 else "off"),
         engine=EngineConfig(zero_stage=stage, zero=zero, **options),
         critic=CriticConfig(kind=kind, lr=LR),
     )
@@ -51,16 +56,30 @@ def config(kind, stage=0, dtype="float32", minibatches=2):
 
 def engines(model, of):
     """Returns the engines; the caller closes them."""
-    return critic.engines(
-        of, load_model(model, of.model.dtype), model, of.critic.kind, universal=False
-    )
+    with loading(of.engine, of.model.dtype):
+        policy = load_policy(of.model, model, seed=0)
+    return critic.engines(of, policy, model, of.critic.kind, universal=False)
+
+
+def groups(*, cut):
+    """Returns the groups of ``one_step``; with ``cut`` a prompt follows every second trajectory."""
+    made = one_step.groups()
+    for number, t in enumerate(t for group in made for t in group.trajectories):
+        if cut and number % 2:
+            t.next_ids = [4 + (number * 7 + place) % 280 for place in range(number)]
+    return made
 
 
 def step(engines, of, groups, algorithm=PLAYED):
     """Returns the metrics of one update."""
     distributed, judge = engines[0].distributed, engines[-1]
     filled = fill(
-        pack(groups), {"value"}, {"value": judge.values}, distributed=distributed, max_tokens=512
+        pack(groups),
+        algorithm.required_streams,
+        {"value": judge.values},
+        distributed=distributed,
+        max_tokens=512,
+        groups=groups,
     )
     batch = algorithm.compute_advantages(filled, groups, distributed)
     other = judge if len(engines) > 1 else None
@@ -78,8 +97,9 @@ def full_parameters(engine):
     return found
 
 
-def play(model, kind, stage, dtype):
+def play(model, kind, stage, dtype, cut=""):
     """Returns the metrics of two updates and the weights of each engine after them."""
+    algorithm = BOOTSTRAPPED if cut else PLAYED
     of = config(kind, int(stage), dtype)
     made = engines(model, of)
     with closing(made[0]), closing(made[-1]):
@@ -87,8 +107,8 @@ def play(model, kind, stage, dtype):
         share = (
             range(one_step.GROUPS) if distributed.size == 1 else one_step.SHARES[distributed.rank]
         )
-        groups = [g for g in one_step.groups() if g.number in share]
-        return [step(made, of, groups) for _ in range(2)], [
+        own = [g for g in groups(cut=cut) if g.number in share]
+        return [step(made, of, own, algorithm) for _ in range(2)], [
             full_parameters(engine) for engine in made
         ]
 

@@ -13,12 +13,14 @@ import processes
 import torch
 
 from agentgym_train.algorithms.grpo import GRPO
-from agentgym_train.config import EngineConfig
+from agentgym_train.config import EngineConfig, ModelConfig
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group, Trajectory, Turn
-from agentgym_train.engine.deepspeed import Engine
+from agentgym_train.engine.deepspeed import Engine, loading
+from agentgym_train.engine.logps import Forward
 from agentgym_train.learning.update import update
-from agentgym_train.models.loading import load_model
+from agentgym_train.models import chunked_head
+from agentgym_train.models.loading import load_policy
 
 GROUPS = 8
 SHARES = (range(6), range(6, 8))
@@ -30,11 +32,16 @@ CASES = {
         for s, d in itertools.product(range(4), ("float32", "bfloat16"))
     },
     **{f"stage {s} minibatches": (s, "float32", 2, GROUPS, 0) for s in range(4)},
-    # Two of eight groups have episodes. Two of the four minibatches are empty on all processes.
+    # Two of eight groups have episodes, both in the second process. Two of the four minibatches are
+    # empty on all processes.
     **{f"stage {s} almost empty": (s, "float32", 4, 2, 0) for s in (0, 3)},
     **{f"stage {s} last layer": (s, "float32", 1, GROUPS, 1) for s in range(4)},
 }
 """Name → ZeRO stage, precision, minibatches, groups with episodes, trained layers (0: all)."""
+CHECKPOINTED = " checkpointed"
+CASES |= {f"{name}{CHECKPOINTED}": case for name, case in CASES.items()}
+SLICE = 2000
+"""Logits in memory at a time: five tokens of the tiny model, far fewer than a micro-batch has."""
 
 
 def groups(played=GROUPS):
@@ -69,19 +76,38 @@ FEW = (
     "stage 3 minibatches",
     "stage 3 almost empty",
     "stage 3 last layer",
+    "stage 1 bfloat16 checkpointed",
+    "stage 3 float32 checkpointed",
+    "stage 3 almost empty checkpointed",
+    "stage 3 last layer checkpointed",
 )
 """Cases outside ``tox run -e full``. Each stage shares work differently; stage 3 has most cases."""
 
 
+def plain(model, batch, temperature=1.0):
+    """Returns the forward of a transformers model by all its logits, in plain torch."""
+    logits = model(input_ids=batch.id_BT, attention_mask=batch.valid_BT.long()).logits[:, :-1]
+    logp = (logits.float() / temperature).log_softmax(-1)
+    logp_BT = torch.zeros(batch.id_BT.shape)
+    logp_BT[:, 1:] = logp.gather(2, batch.id_BT[:, 1:, None])[..., 0]
+    return Forward(logp_BT.where(batch.action_BT, 0.0))
+
+
+def _model_config(name, dtype, layers):
+    on = name.endswith(CHECKPOINTED)
+    return ModelConfig(dtype=dtype, last_layers=layers, checkpointing="on" if on else "off")
+
+
 def work(rank, model, out, *cases):
+    chunked_head.NUMBERS = SLICE
     results = {}
     for name in cases:
         stage, dtype, minibatches, played, layers = CASES[name]
         zero = {"stage3_param_persistence_threshold": 0} if stage == 3 else {}
         config = replace(CONFIG, zero_stage=stage, zero=zero, minibatches=minibatches)
-        engine = Engine(
-            load_model(model, dtype, last_layers=layers), config, dtype=dtype, temperature=1.0
-        )
+        with loading(config, dtype):
+            policy = load_policy(_model_config(name, dtype, layers), model, seed=0)
+        engine = Engine(policy, config, dtype=dtype, temperature=1.0)
         share = range(GROUPS) if engine.distributed.size == 1 else SHARES[rank]
         mine = [g for g in groups(played) if g.number in share]
         batch = GRPO().compute_advantages(pack(mine), mine, engine.distributed)

@@ -2,7 +2,8 @@
 
     regrouped.py MODEL HOME CASE BEFORE AFTER
 
-CASE is STAGE-DTYPE, STAGE-DTYPE-CRITIC for PPO, or STAGE-DTYPE-last to train only the last layer.
+CASE is STAGE-DTYPE, STAGE-DTYPE-CRITIC for PPO, STAGE-DTYPE-last to train only the last layer,
+or STAGE-DTYPE-lora to train an adapter.
 HOME/same is resumed with BEFORE processes, HOME/other with AFTER processes.
 """
 
@@ -25,6 +26,8 @@ def write(home, name, model, case, steps):
     sections["engine"] |= {"zero_stage": int(stage), "zero": zero}
     if kind == ["last"]:
         sections["model"]["last_layers"] = 1
+    elif kind == ["lora"]:
+        sections["model"]["lora"] = {"rank": 4}
     elif kind:
         sections |= small_run.with_critic(kind[0])
     return small_run.write(home, **sections)

@@ -90,7 +90,7 @@ def collect(
     """Plays a script in a new pool; keywords are those of the collector or the environment."""
     options = {
         name: kwargs.pop(name)
-        for name in ("retries", "batch_wait", "agents", "opponents")
+        for name in ("retries", "batch_wait", "agents", "opponents", "keep_next")
         if name in kwargs
     }
     with EnvPool(

@@ -19,9 +19,12 @@ HASH = {
 """A run that learns at every step, with a stateful curriculum; ``model.path`` is missing."""
 
 
-def with_critic(kind):
-    """Returns the sections of PPO with a critic of this kind."""
-    return {"algorithm": {"name": "ppo", "gamma": 0.9}, "critic": {"kind": kind, "lr": 1e-2}}
+def with_critic(kind, **options):
+    """Returns the sections of PPO, with more options, and a critic of this kind."""
+    return {
+        "algorithm": {"name": "ppo", "gamma": 0.9, **options},
+        "critic": {"kind": kind, "lr": 1e-2},
+    }
 
 
 def write(folder, **sections):

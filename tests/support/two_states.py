@@ -11,7 +11,7 @@ import torch
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.engine.distributed import Distributed
-from agentgym_train.engine.logps import token_logps, token_values
+from agentgym_train.engine.logps import token_logps
 from agentgym_train.learning.streams import fill
 
 STATES = (4, 5)  # token ids that show the state; actions are 0 to 3
@@ -37,7 +37,7 @@ class Table(torch.nn.Module):
 
 def play(model, start, rng):
     """Plays one episode with the policy of the table."""
-    state, turns = STATES[start], []
+    state, turns, cut = STATES[start], [], True
     while len(turns) < TURNS:
         with torch.no_grad():
             logp = model(torch.tensor([[state]])).logits[0, 0].log_softmax(-1)
@@ -47,9 +47,10 @@ def play(model, start, rng):
             Turn(str(state), [state], [action], [float(logp[action])], reward=float(right))
         )
         if not right:
+            cut = False
             break
         state = STATES[1 - STATES.index(state)]
-    return Trajectory("", start, turns)
+    return Trajectory("", start, turns, next_ids=[state] if cut else None)
 
 
 def learn(algorithm, *, seed, steps=60, lr=0.1, critic="head"):
@@ -65,7 +66,7 @@ def learn(algorithm, *, seed, steps=60, lr=0.1, critic="head"):
     producers = {
         name: lambda micro, m=m: token_logps(m, micro, 1.0).logp_BT for name, m in forwards.items()
     }
-    producers["value"] = lambda micro: token_values(judge, micro)
+    producers["value"] = lambda micro: token_logps(judge, micro, 1.0).value_BT
     for _ in range(steps):
         groups = [Group(n, [play(model, n % 2, rng) for _ in range(6)]) for n in range(4)]
         batch = fill(
@@ -74,11 +75,12 @@ def learn(algorithm, *, seed, steps=60, lr=0.1, critic="head"):
             producers,
             distributed=Distributed(),
             max_tokens=1000,
+            groups=groups,
         )
         batch = algorithm.compute_advantages(batch, groups, Distributed())
         optimizer.zero_grad()
         forward = token_logps(model, batch, 1.0, bonus="entropy" in algorithm.required_streams)
-        forward = forward._replace(value_BT=token_values(judge, batch))
+        forward = forward._replace(value_BT=token_logps(judge, batch, 1.0).value_BT)
         (algorithm.loss(forward, batch)[0] / algorithm.weight(batch)).backward()
         optimizer.step()
     return [float(model.logits[state, :4].detach().softmax(-1)[BEST[state]]) for state in STATES]

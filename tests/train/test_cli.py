@@ -68,9 +68,31 @@ def refused(result, message):
         ("model.path={tiny}", "model.max_context=2000 is more than the 512 positions"),
         ("model.last_layers=3", "model.last_layers=3 is more than the 2 layers of 'scratch'"),
         (
+            "model.attn_implementation=nonsense",
+            "model.attn_implementation='nonsense' cannot be used for 'scratch'",
+        ),
+        (
+            "model={path='{tiny}', attn_implementation='nonsense', max_context=256}",
+            "model.attn_implementation='nonsense' cannot be used for '/",
+        ),
+        (
             "model={path='{tiny}', last_layers=3, max_context=256}",
             "model.last_layers=3 is more than the 2 layers of '/",
         ),
+        (
+            "model={last_layers=1, lora={rank=4}}",
+            "model.last_layers=1 and model.lora.rank=4 exclude each other",
+        ),
+        (
+            "model.lora={rank=4, targets=['q_proj', 'q_prj']}",
+            "model.lora.targets: 'q_prj' matches no linear layer below the output head; there are"
+            " down_proj, gate_proj, k_proj,",
+        ),
+        (
+            "model={path='{tiny}', max_context=256, lora={rank=4, targets=['lm_head']}}",
+            "model.lora.targets: 'lm_head' matches no linear layer",
+        ),
+        ("model.lora.dropout=0.1", "unknown configuration key 'model.lora.dropout'"),
     ],
 )
 def test_wrong_names_and_values(tmp_path, override, message):

@@ -273,13 +273,15 @@ def test_a_policy_that_is_not_finite_stops_the_run_with_its_episodes(special, mo
     assert episodes[0]["turns"][0]["observation"] == groups[0].trajectories[0].turns[0].observation
 
 
-def with_critic(home, kind, steps):
+def with_critic(home, kind, steps, **options):
     """A run of PPO up to some step; returns its metrics and all its weights."""
     engine = {"zero_stage": 2, "lr": 1e-3, "minibatches": 2}
     run = {"folder": str(home / "run"), "steps": steps, "save_every": 2}
     shared = {name: small_run.HASH[name] for name in ("env", "eval")}
     trainer, rows = (
-        make(home, {"run": run, "engine": engine} | shared | small_run.with_critic(kind)),
+        make(
+            home, {"run": run, "engine": engine} | shared | small_run.with_critic(kind, **options)
+        ),
         [],
     )
     train(
@@ -320,16 +322,28 @@ def test_a_run_with_a_critic_goes_on_as_if_it_had_never_stopped(tmp_path, kind):
     assert (newest / "critic").is_dir() == (kind == "model")
     assert checkpoint.read_state(newest).model["critic"] == kind
     saved = AutoModelForCausalLM.from_pretrained(newest / "model").state_dict()
-    policy = {
-        name.removeprefix("model.") if kind == "head" else name: weight
-        for name, weight in ours[0].items()
-    }
+    policy = {name.removeprefix("model."): weight for name, weight in ours[0].items()}
     assert all(
         torch.equal(saved[name], weight)
         for name, weight in policy.items()
         if "value_head" not in name
     )
     assert ("critic_grad_norm" in rows[0]) == (kind == "model")
+
+
+def test_a_bootstrapped_value_changes_targets_and_counts_as_no_turn_or_token(tmp_path):
+    """Values start at 0, so the first steps are equal; then only what the update reports differs.
+
+    At a horizon of three turns every episode of four to six turns is cut.
+    """
+    plain, _ = with_critic(tmp_path / "plain", "model", 2)
+    ours, _ = with_critic(tmp_path / "ours", "model", 2, bootstrap=True)
+    assert ours[0] == plain[0]
+    assert ours[0]["truncated_horizon"] == 1.0
+    assert ours[1]["value_target"] != plain[1]["value_target"]
+    for name in ("horizon", "invalid", *metrics.PER_EPISODE, *metrics.COUNTS):
+        assert ours[1].get(name) == plain[1].get(name), name
+    assert ours[1]["turns"] == 3.0
 
 
 NAIVE = {

@@ -13,9 +13,9 @@ from agentgym_train import config as configuration
 from agentgym_train import plugins
 from agentgym_train.config import SCRATCH, Config, Settings
 from agentgym_train.engine import checkpoint, critic
-from agentgym_train.engine.deepspeed import Engine
+from agentgym_train.engine.deepspeed import Engine, loading
 from agentgym_train.engine.distributed import Distributed
-from agentgym_train.models.loading import load_model, load_tokenizer
+from agentgym_train.models.loading import load_policy, load_tokenizer
 from agentgym_train.protocols import Algorithm, Generator, Tracker
 from agentgym_train.rollout.descriptions import describe
 from agentgym_train.rollout.environments import TrainingEnv, make_training_envs
@@ -61,9 +61,10 @@ def assemble(config: Config, folder: Path) -> Parts:
     trainings, held_out = zip(*map(describe, config.each()), strict=True)
     envs = make_training_envs(config, trainings, tokenizer)
     algorithm = plugins.make_algorithm(config.algorithm)
-    model = load_model(model_path, config.model.dtype, last_layers=config.model.last_layers)
+    with loading(config.engine, config.model.dtype):
+        model = load_policy(config.model, model_path, seed=config.run.seed)
     kind = critic.kind(config, algorithm.required_streams)
-    shape = checkpoint.shape(model, kind)  # before ZeRO partitions the parameters
+    shape = checkpoint.shape(model, kind)
     newest = checkpoint.latest(folder)
     universal = newest is not None and checkpoint.is_universal(newest)
     engines = critic.engines(config, model, model_path, kind, universal=universal)

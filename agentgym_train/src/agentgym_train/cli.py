@@ -1,4 +1,4 @@
-"""``agentgym-train``: run, eval, plugins, config show."""
+"""``agentgym-train``: run, plan, eval, plugins, config show."""
 
 import os
 import subprocess
@@ -86,6 +86,23 @@ def run(
     if here:
         leave(status)
     raise typer.Exit(status)
+
+
+@app.command()
+@user_errors
+def plan(
+    config_file: ConfigFile,
+    gpus: Annotated[int, typer.Option(min=1, help="Cards, each with one process.")] = 1,
+    memory: Annotated[float, typer.Option(min=0.001, help="Memory of a card, in GiB.")] = 80.0,
+    set_: Overrides = None,
+) -> None:
+    """Shows the memory that each card needs, and settings with which a run fits.
+
+    No weights are loaded. The exit status is 1 if the run does not fit.
+    """
+    from agentgym_train.planning.command import show_plan
+
+    raise typer.Exit(0 if show_plan(load(config_file, set_ or []), gpus, memory, out) else 1)
 
 
 @app.command(hidden=True)

@@ -150,7 +150,8 @@ def make_algorithm(options: Mapping[str, Any]) -> "protocols.Algorithm":
 
     Raises:
         AgentGymError: as :func:`make`.
-        BrokenPlugin: the algorithm requires a stream that no component produces.
+        BrokenPlugin: the algorithm requires a stream that no component produces, or "next_value"
+            without "value".
     """
     from agentgym_train.protocols import STREAMS
 
@@ -159,6 +160,10 @@ def make_algorithm(options: Mapping[str, Any]) -> "protocols.Algorithm":
         raise BrokenPlugin(
             f"{title(made)} requires the stream {unknown[0]!r}, which no component produces; there"
             f" are: {', '.join(STREAMS)}"
+        )
+    if "next_value" in made.required_streams and "value" not in made.required_streams:
+        raise BrokenPlugin(
+            f"{title(made)} requires the stream 'next_value' without 'value'; list both"
         )
     return made
 

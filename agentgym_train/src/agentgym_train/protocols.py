@@ -144,6 +144,10 @@ STREAMS = {
         "estimates of the return by a critic before the update; the loss gets ``forward.value_BT``,"
         " with gradient"
     ),
+    "next_value": (
+        "the critic's estimate of the return after the last action of an episode that was truncated"
+        ' at the horizon, on the last action token; needs "value" too'
+    ),
     "entropy": "no stream: the loss gets ``forward.bonus_BT``, an entropy with gradient",
 }
 """The streams that an algorithm can require, and their contents."""
@@ -198,6 +202,14 @@ class Algorithm(AlgorithmPlugin):
 
         The trainer sums it over processes. A mini-batch of weight 0 is skipped.
         """
+
+    def zero_loss_B(self, batch: Batch) -> Tensor:
+        """Returns which trajectories have a loss of 0 under any policy, as bool of shape (B,).
+
+        The trainer calls it after ``compute_advantages``. It runs no forward and no backward pass
+        for these trajectories. Their weight still counts. By default there are none.
+        """
+        return torch.zeros(len(batch.group_B), dtype=torch.bool)
 
     @abstractmethod
     def loss(self, forward: Forward, micro: Batch) -> tuple[Tensor, dict[str, Tensor]]:

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_train.assembly import Parts
-from agentgym_train.data.batching import pack
+from agentgym_train.data.batching import Batch, pack
 from agentgym_train.data.types import Failure, Group
 from agentgym_train.engine import checkpoint
-from agentgym_train.engine.logps import token_logps
+from agentgym_train.engine.deepspeed import Frozen, loading
+from agentgym_train.engine.logps import Forward
 from agentgym_train.errors import ConfigError, FaultBudgetError, TrainingError
 from agentgym_train.files import write_whole
 from agentgym_train.generators.probe import check_logps
@@ -57,6 +58,7 @@ class Trainer:
         self.failures = FailureLog(failures_file, self.distributed, start=self.start)
         self.generator.load(self.engine.weights(), self.engine.steps)
         self._check_generator(parts.model_config)
+        self.sleep()
 
     @property
     def given_up(self) -> Counter[str]:
@@ -116,6 +118,7 @@ class Trainer:
         learned = self.update(step, groups)
         self.generator.wake()
         self.generator.load(self.engine.weights(), self.engine.steps)
+        self.sleep()
         means = self.summarise(step, played, failures, raw_groups=raw_groups)
         self.observe(learned, means)
         seconds = {"collect": collected - began, "update": time.monotonic() - collected}
@@ -131,6 +134,7 @@ class Trainer:
             self.producers,
             distributed=self.distributed,
             max_tokens=config.micro_batch_tokens,
+            groups=groups,
         )
         batch = self.algorithm.compute_advantages(batch, groups, self.distributed)
         try:
@@ -248,6 +252,12 @@ class Trainer:
             keep=self.config.run.keep,
             critic=self.critic,
         )
+        self.sleep()
+
+    def sleep(self) -> None:
+        """Moves the engines to main memory until their next use, if the run asks for it."""
+        for engine in self.engines if self.config.engine.sleep else ():
+            engine.sleep()
 
     def close(self) -> None:
         """Frees the engines."""
@@ -284,14 +294,24 @@ class Trainer:
             "value": lambda micro: values(micro.to(device)),
         }
         if "reference" in self.required_streams:
-            reference = (
-                load_model(model_path, self.config.model.dtype).to(device).requires_grad_(False)
-            )
-            temperature = self.config.rollout.temperature
-            producers["reference"] = lambda micro: (
-                token_logps(reference, micro.to(device), temperature).logp_BT
-            )
+            reference = self._reference(model_path)
+            producers["reference"] = lambda micro: reference(micro.to(device)).logp_BT
         return producers
+
+    def _reference(self, model_path: str) -> Callable[[Batch], Forward]:
+        """Returns the forward pass of the initial policy.
+
+        With an adapter, the policy without adapter is the initial policy.
+        """
+        model, config = self.config.model, self.config.engine
+        if model.lora.rank:
+            return self.engine.reference
+        with loading(config, model.dtype):
+            loaded = load_model(
+                model_path, model.dtype, attn_implementation=model.attn_implementation
+            )
+        temperature = self.config.rollout.temperature
+        return Frozen(loaded, config, dtype=model.dtype, temperature=temperature).forward
 
     def _write_blamed(self, step: int, error: NotFiniteError, groups: list[Group]) -> str:
         """Writes the episodes that caused a non-finite loss or gradient, from all processes.

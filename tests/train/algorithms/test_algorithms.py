@@ -9,6 +9,7 @@ import torch
 from agentgym_train.algorithms.dpo import DPO
 from agentgym_train.algorithms.gigpo import GiGPO
 from agentgym_train.algorithms.grpo import GRPO
+from agentgym_train.algorithms.ppo import PPO
 from agentgym_train.algorithms.reinforce_pp import ReinforcePP
 from agentgym_train.algorithms.rloo import RLOO
 from agentgym_train.algorithms.sft import SFT
@@ -122,6 +123,39 @@ def test_a_divergence_in_the_reward_lowers_what_went_far(algorithm):
     got = credited(type(algorithm)(**options), groups, reference=reference).streams["advantage"]
     assert got[0, 2] > 0 > got[1, 2]
     assert credited(algorithm, groups).streams["advantage"].abs().max() == 0
+
+
+def test_trajectories_without_advantage_need_no_pass_if_the_loss_is_the_surrogate():
+    """Both trajectories of group 4 succeeded. Turns of the same state still differ for GiGPO."""
+    reference = pack(GROUPS).logp_BT - 0.3
+    for algorithm, wanted in [
+        (GRPO(), [False, False, True, True]),
+        (RLOO(surrogate="cispo", loss_reduction="sequence"), [False, False, True, True]),
+        (GRPO(gamma=0.9), [False] * 4),
+        (GiGPO(gamma=1.0), [False, False, True, True]),
+        (GiGPO(), [False] * 4),
+        (GRPO(kl_coef=0.1), [False] * 4),
+        (GRPO(entropy_coef=0.1), [False] * 4),
+        (RLOO(kl_coef=0.1, kl_in="reward"), [False] * 4),
+        (SFT(), [False] * 4),
+        (DPO(), [False] * 4),
+    ]:
+        batch = credited(algorithm, reference=reference)
+        assert algorithm.zero_loss_B(batch).tolist() == wanted, algorithm
+    nan = credited(GRPO()).with_streams(advantage=torch.full((4, 10), torch.nan))
+    assert not GRPO().zero_loss_B(nan).any(), "an advantage that is not finite must be reported"
+
+
+def test_a_loss_with_other_terms_needs_all_passes():
+    class Longer(GRPO):
+        def loss(self, forward, micro):
+            loss, sums = super().loss(forward, micro)
+            return loss - forward.logp_BT.where(micro.action_BT, 0.0).sum(), sums
+
+    for algorithm in (Longer(), PPO()):
+        batch = pack(GROUPS)
+        batch = batch.with_streams(advantage=torch.zeros_like(batch.logp_BT))
+        assert not algorithm.zero_loss_B(batch).any()
 
 
 def test_what_is_needed():

@@ -43,7 +43,12 @@ def test_it_finds_the_best_policy(case, seed):
 
 @pytest.mark.parametrize(
     ("critic", "options"),
-    [("model", {}), ("head", {"lam": 0.5, "gamma": 0.9}), ("model", {"per": "turn", "lam": 0.95})],
+    [
+        ("model", {}),
+        ("head", {"lam": 0.5, "gamma": 0.9}),
+        ("model", {"per": "turn", "lam": 0.95}),
+        ("head", {"gamma": 0.9, "bootstrap": True}),
+    ],
 )
 def test_an_actor_and_its_critic_find_it_too(critic, options):
     best = two_states.learn(

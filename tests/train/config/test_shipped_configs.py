@@ -81,7 +81,7 @@ def test_the_files_are_found():
     names = {file.name for file in FILES}
     assert {
         "quickstart.toml",
-        "pretrained.toml",
+        "qwen2.5-0.5b.toml",
         "scaling_inter_maze.toml",
         "reward_model.toml",
         "learned_reward.toml",
@@ -91,7 +91,7 @@ def test_the_files_are_found():
 def test_the_one_for_pretrained_models_does_not_have_the_small_models_settings():
     small, large = (
         configuration.load(ROOT / "benchmarks" / name)
-        for name in ("quickstart.toml", "configs/pretrained.toml")
+        for name in ("quickstart.toml", "configs/qwen2.5-0.5b.toml")
     )
     assert large.engine.lr <= 1e-5 < small.engine.lr
     assert large.rollout.max_new_tokens >= 200 > small.rollout.max_new_tokens

@@ -1,3 +1,4 @@
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -41,6 +42,59 @@ def test_the_documented_example():
     assert batch.logp_BT.tolist() == [[0, 0, 0, -1, -2, 0, 0, -3]]
     assert batch.reward_BT.tolist() == [[0, 0, 0, 0, 0.5, 0, 0, 1.0]]
     assert batch.version_BT.tolist() == [[7] * 5 + [8] * 3]
+
+
+def by_token(groups):
+    """Packs token by token: the streams of each trajectory with an action, as lists."""
+    rows = []
+    for t in (t for g in groups for t in g.trajectories if any(n.action_ids for n in t.turns)):
+        row = []
+        for number, turn in enumerate(t.turns):
+            for token in turn.prompt_ids:
+                row.append((token, True, False, 0.0, 0.0, number, turn.version))
+            for place, token in enumerate(turn.action_ids):
+                reward = turn.reward if place == len(turn.action_ids) - 1 else 0.0
+                row.append((token, True, True, turn.logps[place], reward, number, turn.version))
+        rows.append(row)
+    width = max(map(len, rows), default=1)
+    nothing = (0, False, False, 0.0, 0.0, 0, 0)
+    padded = [row + [nothing] * (width - len(row)) for row in rows]
+    return [[[token[n] for token in row] for row in padded] for n in range(7)], width
+
+
+FIELDS = {
+    "id_BT": torch.int64,
+    "valid_BT": torch.bool,
+    "action_BT": torch.bool,
+    "logp_BT": torch.float32,
+    "reward_BT": torch.float32,
+    "turn_BT": torch.int64,
+    "version_BT": torch.int64,
+}
+uneven_turns = st.builds(
+    lambda p, a, r, v: Turn("", p, [i for i, _ in a], [logp for _, logp in a], v, reward=r),
+    st.lists(st.integers(0, 99), max_size=6),
+    st.lists(st.tuples(st.integers(0, 99), st.floats(-9, 0)), max_size=4),
+    st.floats(-2, 2) | st.integers(-2, 2),
+    st.integers(0, 9),
+)
+
+
+@given(st.lists(st.lists(st.lists(uneven_turns, max_size=4), max_size=4), max_size=4))
+def test_packing_by_turn_equals_packing_by_token(rows):
+    """Turns can have no prompt, no action, or neither; a trajectory can have no turn."""
+    groups = [Group(n, [Trajectory("", 0, turns) for turns in each]) for n, each in enumerate(rows)]
+    batch = pack(groups)
+    streams, width = by_token(groups)
+    for (name, dtype), stream in zip(FIELDS.items(), streams, strict=True):
+        wanted = torch.tensor(stream, dtype=dtype).reshape(len(stream), width)
+        torch.testing.assert_close(getattr(batch, name), wanted, rtol=0, atol=0)
+
+
+def test_each_action_token_needs_a_log_probability():
+    turns = [Turn("", [1], [2, 3], [-1.0]), Turn("", [1], [2], [-1.0, -2.0])]
+    with pytest.raises(ValueError, match="2 action tokens and 1 log-probabilities"):
+        pack([Group(0, [Trajectory("", 0, turns)])])
 
 
 def test_a_stream_is_filled_in_the_batchs_order_and_at_action_tokens_alone():

@@ -7,6 +7,7 @@ import itertools
 import subprocess
 import sys
 from contextlib import closing
+from copy import deepcopy
 from dataclasses import replace
 
 import actor_critic
@@ -21,9 +22,11 @@ from transformers import AutoModel, AutoModelForCausalLM
 
 from agentgym_train.algorithms.ppo import PPO
 from agentgym_train.data.batching import pack
+from agentgym_train.data.types import Turn
 from agentgym_train.engine.distributed import Distributed
 from agentgym_train.engine.head import Valued
 from agentgym_train.engine.logps import Forward, token_logps, token_values
+from agentgym_train.learning.streams import fill
 from agentgym_train.learning.update import NotFiniteError
 
 pytestmark = pytest.mark.slow
@@ -72,6 +75,19 @@ class Plain:
         value_BT[:, 1:] = hidden[:, :-1] @ self.head.weight[0].float() + self.head.bias.float()
         return Forward(logp_BT, torch.zeros_like(logp_BT), None, value_BT)
 
+    def next_values(self, groups):
+        """Returns the value after each next prompt, one trajectory at a time; 0 without one."""
+        found = []
+        for t in (t for group in groups for t in group.trajectories):
+            if t.next_ids is None:
+                found.append(0.0)
+                continue
+            played = [token for u in t.turns for token in (*u.prompt_ids, *u.action_ids)]
+            ids = torch.tensor([[*played, *t.next_ids]])
+            hidden = self.trunk(ids).last_hidden_state[0, -1].float()
+            found.append(float(hidden @ self.head.weight[0].float() + self.head.bias.float()))
+        return torch.tensor(found)
+
     def step(self, loss):
         for parameter in self.live:
             parameter.grad = None
@@ -86,17 +102,23 @@ class Plain:
         return norms
 
 
-def reference(model, kind, dtype):
+def reference(model, kind, dtype, cut):
     """Two updates of two mini-batches each."""
-    plain, groups, metrics = Plain(model, kind, dtype), one_step.groups(), []
+    plain, groups, metrics = Plain(model, kind, dtype), actor_critic.groups(cut=cut), []
+    algorithm = actor_critic.BOOTSTRAPPED if cut else PLAYED
     for _ in range(2):
         batch = pack(groups)
         with torch.no_grad():
             value_BT = plain.forward(batch).value_BT.where(batch.action_BT, 0.0)
-        batch = PLAYED.compute_advantages(batch.with_streams(value=value_BT), groups, Distributed())
+            next_B = plain.next_values(groups)
+        next_BT = torch.zeros_like(value_BT)
+        next_BT[:, -1] = next_B  # the column does not matter here
+        batch = algorithm.compute_advantages(
+            batch.with_streams(value=value_BT, next_value=next_BT), groups, Distributed()
+        )
         losses, values, norms = 0.0, 0.0, []
         for mini in batch.mini_batches(2, one_step.GROUPS):
-            loss, sums = PLAYED.loss(plain.forward(mini), mini)
+            loss, sums = algorithm.loss(plain.forward(mini), mini)
             norms.append(plain.step(loss / mini.action_tokens))
             losses, values = losses + loss.item(), values + sums["value_loss"].item()
         names = ("grad_norm", "critic_grad_norm")[: len(norms[0])]
@@ -115,13 +137,12 @@ def reference(model, kind, dtype):
         {f"model.{n}": p.detach() for n, p in m.named_parameters()}
         for m in (plain.policy, plain.trunk)
     )
-    named = {n.removeprefix("model."): p for n, p in policy.items()}
-    return metrics, [policy | head] if kind == "head" else [named, trunk | head]
+    return metrics, [policy | head] if kind == "head" else [policy, trunk | head]
 
 
 def check(model, case, metrics, weights):
-    kind, _, dtype = case.split("-")
-    wanted, theirs = reference(model, kind, dtype)
+    kind, _, dtype, *cut = case.split("-")
+    wanted, theirs = reference(model, kind, dtype, cut)
     exact = dtype == "float32"
     for got, means in zip(metrics, wanted, strict=True):
         assert ("critic_grad_norm" in got) == (kind == "model")
@@ -130,7 +151,8 @@ def check(model, case, metrics, weights):
             assert got[name] == pytest.approx(
                 mean, rel=1e-4 if exact else 0.1, abs=1e-5 if exact else 0.02
             ), name
-    assert wanted[1]["value_loss"] < wanted[0]["value_loss"]
+    # A bootstrapped target moves with the critic, so the loss need not fall.
+    assert cut or wanted[1]["value_loss"] < wanted[0]["value_loss"]
     start = dict(AutoModelForCausalLM.from_pretrained(model).named_parameters())
     for ours, plain in zip(weights, theirs, strict=True):
         assert ours.keys() == plain.keys()
@@ -151,6 +173,14 @@ def check(model, case, metrics, weights):
 )
 def test_it_takes_the_steps_of_plain_torch(model, case):
     check(model, case, *actor_critic.play(model, *case.split("-")))
+
+
+def test_bootstrapped_steps_of_two_processes_are_those_of_plain_torch(model, warm, tmp_path):
+    cases = [f"{kind}-{stage}-float32-bootstrap" for kind in ("model", "head") for stage in "03"]
+    out = tmp_path / "out.pt"
+    warm.play(actor_critic.__file__, tmp_path, model, out, 2, *cases)
+    for case, (metrics, weights) in torch.load(out).items():
+        check(model, case, metrics, weights)
 
 
 @pytest.mark.full
@@ -189,6 +219,34 @@ def made(model, request):
     engines = actor_critic.engines(model, of)
     with closing(engines[0]), closing(engines[-1]):
         yield engines, of
+
+
+@pytest.mark.parametrize("made", ["model-0", "model-3", "head-0", "head-3"], indirect=True)
+def test_values_are_those_of_the_update_and_next_values_those_of_a_longer_episode(made):
+    """The value after a cut is the value before the next action, had the episode gone on."""
+    engines, of = made
+    groups, judge = actor_critic.groups(cut=True), engines[-1]
+    actor_critic.step(engines, of, groups, actor_critic.BOOTSTRAPPED)  # the head starts at 0
+    batch = fill(
+        pack(groups),
+        {"value", "next_value"},
+        {"value": judge.values},
+        distributed=judge.distributed,
+        max_tokens=100,
+        groups=groups,
+    )
+    longer = deepcopy(groups)
+    for t in (t for group in longer for t in group.trajectories if t.next_ids is not None):
+        t.turns.append(Turn("", t.next_ids, [9], [-1.0]))
+    with torch.no_grad():
+        plain_BT, longer_BT = judge.values(pack(groups)), judge.values(pack(longer))
+    used_BT, next_B = batch.streams["value"], batch.streams["next_value"].sum(1)
+    torch.testing.assert_close(used_BT, plain_BT.where(batch.action_BT, 0.0), atol=1e-5, rtol=1e-4)
+    cut_B = torch.tensor([t.next_ids is not None for group in groups for t in group.trajectories])
+    ends_B = pack(longer).valid_BT.sum(1) - 1
+    wanted_B = longer_BT.gather(1, ends_B[:, None])[:, 0].where(cut_B, 0.0)
+    torch.testing.assert_close(next_B, wanted_B, atol=1e-5, rtol=1e-4)
+    assert next_B[cut_B].abs().min() > 1e-4
 
 
 class Planted(PPO):
@@ -234,13 +292,14 @@ def test_a_critics_gradient_that_is_not_finite_stops(made):
 def test_a_head_reads_what_the_unembedding_reads(kind):
     """This holds for all architectures. A value depends only on the tokens before its token."""
     policy, batch, read = tiny.model(kind).eval(), pack(one_step.groups()[:2]), []
-    policy.get_output_embeddings().register_forward_pre_hook(
+    hook = policy.get_output_embeddings().register_forward_pre_hook(
         lambda _, inputs: read.append(inputs[0])
     )
     torch.manual_seed(0)
     direction, offset = torch.randn(32), 0.5
     with torch.no_grad():
-        token_logps(policy, batch, 1.0)
+        policy(input_ids=batch.id_BT)
+        hook.remove()
         wanted = (read[0] @ direction + offset)[:, :-1]
         for trunk in (False, True):
             valued = Valued(policy, trunk=trunk)
@@ -274,7 +333,7 @@ def test_values_alone_are_those_of_the_whole_output_and_ask_no_head(kind):
     gradient = [p.grad.clone() for p in valued.parameters() if p.grad is not None]
     valued.zero_grad()
     hook = policy.get_output_embeddings().register_forward_hook(
-        lambda head, inputs, output: asked.append(output.shape)
+        lambda head, inputs, output: asked.append(inputs[0].shape)
     )
     got = token_values(valued, batch)[:, 1:]
     assert asked == []

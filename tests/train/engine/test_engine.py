@@ -1,8 +1,9 @@
 """ZeRO stages, precisions, mini-batches and process counts do not change the mathematics.
 
-The reference is a plain torch loop.
+Neither do slices of the head and gradient checkpointing. The reference is a plain torch loop.
 """
 
+from contextlib import closing
 from dataclasses import replace
 from functools import cache
 from itertools import product
@@ -11,18 +12,19 @@ import one_step
 import pytest
 import tiny
 import torch
-from transformers import AutoModelForCausalLM
+from deepspeed.runtime.zero.partitioned_param_coordinator import PartitionedParameterCoordinator
+from transformers import CONFIG_MAPPING, AutoModelForCausalLM
 
 from agentgym_train.algorithms.grpo import GRPO
-from agentgym_train.config import EngineConfig
+from agentgym_train.config import EngineConfig, ModelConfig
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.engine.deepspeed import Engine, check_zero
 from agentgym_train.engine.distributed import Distributed
-from agentgym_train.engine.logps import token_logps
 from agentgym_train.errors import ConfigError
 from agentgym_train.learning.update import NotFiniteError, update
-from agentgym_train.models.loading import load_model
+from agentgym_train.models import chunked_head
+from agentgym_train.models.loading import load_model, load_policy
 
 pytestmark = pytest.mark.slow
 
@@ -58,7 +60,7 @@ def reference(model, dtype, minibatches, played, layers):
             if not rows:
                 continue
             mini = batch.take(rows)
-            loss = GRPO().loss(token_logps(policy, mini, 1.0), mini)[0]
+            loss = GRPO().loss(one_step.plain(policy, mini), mini)[0]
             policy.zero_grad()
             (loss / mini.action_tokens).backward()
             for master, p in zip(masters, learning, strict=True):
@@ -273,3 +275,61 @@ def test_what_deepspeed_does_not_take_is_refused(zero, message):
     with pytest.raises(ConfigError, match=message):
         check_zero(EngineConfig(zero_stage=0, zero=zero))
     check_zero(EngineConfig(zero={"reduce_bucket_size": 1000}))
+
+
+@pytest.fixture
+def gathers(monkeypatch):
+    """Returns the list of parameters that ZeRO-3 gathers, in order."""
+    name = "_PartitionedParameterCoordinator__all_gather_params"
+    seen, gather = [], getattr(PartitionedParameterCoordinator, name)
+
+    def record(coordinator, params, forward):
+        seen.extend(p for p in params if p.ds_status.name == "NOT_AVAILABLE")
+        return gather(coordinator, params, forward)
+
+    monkeypatch.setattr(PartitionedParameterCoordinator, name, record)
+    return seen
+
+
+@pytest.mark.parametrize("numbers", [300, 10**9])
+@pytest.mark.parametrize("checkpointing", [False, True])
+def test_zero_3_gathers_the_head_once_each_way(
+    tmp_path, monkeypatch, gathers, numbers, checkpointing
+):
+    """That holds for one slice and for a slice for each token.
+
+    In later passes DeepSpeed keeps a parameter that is needed again soon.
+    """
+    monkeypatch.setattr(chunked_head, "NUMBERS", numbers)
+    tiny.model("llama").save_pretrained(tmp_path)
+    config = EngineConfig(zero_stage=3, zero={"stage3_param_persistence_threshold": 0})
+    model = ModelConfig(path=str(tmp_path), checkpointing="on" if checkpointing else "off")
+    policy = load_policy(model, model.path, seed=0)
+    with closing(Engine(policy, config, dtype="float32", temperature=1.0)) as engine:
+        head, batch, counts = policy.lm_head.weight, pack(one_step.groups()[:2]), []
+        for _ in range(3):
+            made = engine.forward(batch, entropy=True, bonus=True)
+            counts.append(sum(p is head for p in gathers))
+            engine.backward(made.logp_BT.sum() + made.bonus_BT.sum())
+            counts.append(sum(p is head for p in gathers))
+        assert counts[:2] == [1, 2]
+        assert counts[-1] <= 6
+
+
+@pytest.mark.parametrize("checkpointing", [False, True])
+def test_a_model_that_changes_its_logits_trains_under_zero_3(tmp_path, checkpointing):
+    """Its logits cannot come in slices: Gemma 2 bounds them after the head."""
+    bounded = {"final_logit_softcapping": 5.0, "head_dim": 16, "sliding_window": 16}
+    config = CONFIG_MAPPING["gemma2"](vocab_size=300, **(tiny.SHAPE | bounded))
+    plain, batch = AutoModelForCausalLM.from_config(config).eval(), pack(one_step.groups()[:2])
+    plain.save_pretrained(tmp_path)
+    logp_BT = one_step.plain(plain, batch).logp_BT
+    logp_BT.sum().backward()
+    wanted = torch.nn.utils.get_total_norm([p.grad for p in plain.parameters()])
+    zero = EngineConfig(zero_stage=3, zero={"stage3_param_persistence_threshold": 0})
+    policy = load_model(str(tmp_path), "float32", checkpointing=checkpointing)
+    with closing(Engine(policy, zero, dtype="float32", temperature=1.0)) as engine:
+        forward = engine.forward(batch)
+        torch.testing.assert_close(forward.logp_BT, logp_BT)
+        engine.backward(forward.logp_BT.sum())
+        assert engine.step() == pytest.approx(float(wanted), rel=1e-4)

@@ -7,6 +7,8 @@ import torch
 
 from agentgym_train.data.batching import pack
 from agentgym_train.engine.logps import token_logps
+from agentgym_train.models.chunked_head import ChunkedHead
+from agentgym_train.models.policy import Policy
 
 
 @pytest.mark.parametrize("kind", tiny.ARCHITECTURES)
@@ -27,13 +29,15 @@ def test_logits_of_actions_alone_are_those_of_all(kind):
     wanted_BT.sum().backward()
     gradient = [p.grad.clone() for p in policy.parameters() if p.grad is not None]
     policy.zero_grad()
+    wrapped = Policy(policy)
     hook = policy.get_output_embeddings().register_forward_hook(
-        lambda head, inputs, output: rows.append(len(output))
+        lambda head, inputs, output: rows.append(len(inputs[0]))
     )
-    got = token_logps(policy, batch, 0.7)
+    got = token_logps(wrapped, batch, 0.7)
     hook.remove()
     assert rows == [int(action_BT.sum())] != [action_BT.numel()]
     torch.testing.assert_close(got.logp_BT[:, 1:], wanted_BT)
+    assert isinstance(policy.get_output_embeddings(), ChunkedHead)
     assert not got.logp_BT[:, 0].any()
     got.logp_BT.sum().backward()
     torch.testing.assert_close(

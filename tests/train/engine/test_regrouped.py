@@ -40,6 +40,8 @@ from agentgym_train.errors import CheckpointError
                 ("3-float32-head", 2, 1),
                 ("2-float32-last", 2, 1),
                 ("3-float32-last", 1, 2),
+                ("2-float32-lora", 2, 1),
+                ("3-float32-lora", 1, 2),
             ]
         ],
     ],

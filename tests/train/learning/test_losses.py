@@ -5,7 +5,6 @@ import math
 import pytest
 import torch
 
-from agentgym_train.engine.logps import MATTERS, entropy_that_matters
 from agentgym_train.learning.losses import (
     RATIO_LIMIT,
     cispo_surrogate,
@@ -14,6 +13,7 @@ from agentgym_train.learning.losses import (
     log_ratios,
     token_weights,
 )
+from agentgym_train.models.chunked_head import MATTERS, entropy_that_matters
 
 ACTIONS = torch.tensor([[False, True, True, False, True]])
 

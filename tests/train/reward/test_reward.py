@@ -212,6 +212,8 @@ def test_a_tokenizer_without_a_template_is_refused(tmp_path, model, file):
         ("model.path=scratch", "set model.path to a policy's folder or to a hub name"),
         ("model.max_context=2000", "is more than the 512 positions"),
         ("model.last_layers=3", "model.last_layers=3 is more than the 2 layers"),
+        ("model.attn_implementation=nonsense", "model.attn_implementation='nonsense' cannot be"),
+        ("model.lora.rank=4", "model.lora.rank=4: a reward model is trained without an adapter"),
         (
             "engine.minibatches=2",
             "engine.minibatches=2: a step is one update here; set comparisons.pairs",

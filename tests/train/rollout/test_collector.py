@@ -5,6 +5,7 @@ import timed as timed_support
 import tiny
 from scripted import collect, play
 
+from agentgym_envs.pool import EnvPool
 from agentgym_train.data.types import Status
 from agentgym_train.protocols import Sampling
 from agentgym_train.rollout.collector import Collector, Start, noise_seeds
@@ -58,6 +59,59 @@ def test_without_a_key_success_is_a_return_above_zero_at_the_environments_own_en
     (t,) = group.trajectories
     assert t.total_reward > 0
     assert t.success is (max_turns == 4)
+
+
+def cut(max_turns, **options):
+    """Plays an episode of five turns up to a horizon; returns its trajectory and the chat."""
+    (group,), _, generator, chat = collect(
+        FAULTY, [Start(0, 1)], lambda row, turn: "ok", max_turns=max_turns, length=5, **options
+    )
+    assert generator.finished == [0]
+    return group.trajectories[0], chat
+
+
+def test_the_prompt_after_a_cut_is_the_one_that_would_have_followed():
+    """The same episode with a longer horizon shows it."""
+    (longer, _), (kept, _), (plain, _) = cut(4), cut(3, keep_next=True), cut(3)
+    assert kept.status is Status.TRUNCATED_HORIZON
+    assert kept.next_ids == longer.turns[3].prompt_ids
+    assert kept.turns == plain.turns == longer.turns[:3], "it is no turn"
+    assert plain.next_ids is longer.next_ids is None
+
+
+def test_a_completed_episode_has_no_next_prompt():
+    assert cut(5, keep_next=True)[0].status is Status.COMPLETED
+    assert cut(5, keep_next=True)[0].next_ids is None
+
+
+def test_a_next_prompt_must_fit_into_the_context_with_an_action():
+    """Room for the prompt alone is not enough: no action could have followed at any horizon."""
+    longer, _ = cut(4)
+    room = 8  # the script's max_new_tokens
+    needed = sum(len(t.prompt_ids) + len(t.action_ids) for t in longer.turns[:3])
+    needed += len(longer.turns[3].prompt_ids) + room
+    fits, tight = (cut(3, keep_next=True, max_context=needed - less)[0] for less in (0, 1))
+    assert fits.next_ids == longer.turns[3].prompt_ids
+    assert (tight.status, tight.next_ids) == (Status.TRUNCATED_HORIZON, None)
+    full, _ = cut(4, keep_next=True, max_context=needed - 1)
+    assert (full.status, full.next_ids) == (Status.TRUNCATED_CONTEXT, None)
+
+
+def test_a_limit_of_the_environment_itself_is_a_cut_too():
+    """Gymnasium truncates after three turns; the horizon is nine."""
+    with EnvPool("hash_env:support/Hash-v0", 1, max_episode_steps=3, length=9) as pool:
+        (group,), *_ = play(
+            pool, [Start(0, 3)], lambda row, turn: "go", max_turns=9, keep_next=True
+        )
+    (t,) = group.trajectories
+    assert (t.status, len(t.turns)) == (Status.TRUNCATED_HORIZON, 3)
+    assert t.next_ids
+
+
+def test_a_retried_episode_keeps_the_prompt_of_its_last_try(tmp_path):
+    marker = str(tmp_path / "failed")
+    retried, _ = cut(3, keep_next=True, fault="raise", at=2, marker=marker)
+    assert retried == cut(3, keep_next=True)[0]
 
 
 def test_a_full_context_is_a_truncation_of_its_own():

@@ -131,6 +131,16 @@ def test_the_horizon_counts_the_turns_of_an_agent():
     assert {g.trajectories[0].status for g in groups} == {Status.TRUNCATED_HORIZON}
 
 
+def test_the_agent_that_would_act_next_has_the_prompt_after_a_cut():
+    """Both have had their two turns, and the first player would act."""
+    groups, *_ = played([["1", "1"], ["1", "1"]], max_turns=2, keep_next=True)
+    longer, *_ = played([["1", "1", "3"], ["1", "1", "2"]])
+    first, second = (g.trajectories[0] for g in groups)
+    assert first.next_ids == longer[0].trajectories[0].turns[2].prompt_ids
+    assert second.next_ids is None
+    assert [len(t.turns) for t in (first, second)] == [2, 2]
+
+
 def test_a_frozen_player_speaks_for_its_agent_alone():
     frozen = ScriptedGenerator(lambda row, turn: ["3", "2"][turn])
     groups, _, generator, _ = played([["1", "3"]], opponents={"player_1": frozen})

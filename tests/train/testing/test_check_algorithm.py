@@ -17,10 +17,13 @@ SHIPPED = [
     ({"name": "grpo", "loss_reduction": "sequence", "ratio": "sequence"}, 3),
     ({"name": "grpo", "loss_reduction": "constant", "surrogate": "cispo", "normalise": False}, 3),
     ({"name": "grpo", "kl_coef": 0.1, "entropy_coef": 0.1, "importance_cap": 2.0}, 3),
+    ({"name": "grpo", "kl_coef": 0.1}, 3),
+    ({"name": "grpo", "entropy_coef": 0.1}, 3),
     ({"name": "rloo", "kl_coef": 0.1, "kl_in": "reward", "kl_estimator": "k1"}, 3),
     ({"name": "reinforce_pp", "gamma": 0.9}, 3),
     ({"name": "gigpo"}, 3),
     ({"name": "ppo", "gamma": 0.9, "lam": 0.9}, 3),
+    ({"name": "ppo", "gamma": 0.9, "per": "turn", "bootstrap": True}, 3),
     (
         {
             "name": "ppo",
@@ -39,7 +42,7 @@ SHIPPED = [
 
 @pytest.mark.parametrize(("options", "size"), SHIPPED)
 def test_ours_pass(options, size):
-    assert len(check_algorithm(options, group_size=size)) == 5
+    assert len(check_algorithm(options, group_size=size)) == 6
 
 
 def test_all_that_are_shipped_are_checked():
@@ -114,6 +117,30 @@ class Rows(GRPO):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Hasty(GRPO):
+    """Skips trajectories whose return is 0, though other returns of the group can differ."""
+
+    def zero_loss_B(self, batch):
+        return batch.return_B() < 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forgetful(GRPO):
+    """Skips equal returns, though their KL divergence has a gradient."""
+
+    kl_coef: float = 0.1
+
+    def zero_loss_B(self, batch):
+        return (batch.streams["advantage"] == 0).all(1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shapeless(GRPO):
+    def zero_loss_B(self, batch):
+        return batch.streams["advantage"] == 0
+
+
+@dataclass(frozen=True, kw_only=True)
 class Torn(DPO):
     whole_groups = False
 
@@ -166,6 +193,9 @@ class Surprised(PPO):
         (Infinite, "its loss is -?(inf|nan), or its gradient is not finite"),
         (Greedy, "compute_advantages raised IndexError"),
         (Rows, "its logged sum 'rows' is not a single number"),
+        (Hasty, "zero_loss_B marks . trajectories, but their loss is"),
+        (Forgetful, "zero_loss_B marks . trajectories, but their loss is"),
+        (Shapeless, r"zero_loss_B returned torch.bool of shape \(4, "),
         (Torn, "its loss of a whole batch is"),
         (Careless, r"its loss has a gradient for the values of \d+ tokens that are not actions"),
         (Uncritical, "its loss does not depend on the values, perhaps only of an idle micro-batch"),
@@ -177,6 +207,12 @@ def test_a_planted_fault_is_named(cls, message, monkeypatch):
     monkeypatch.setattr(plugins, "make_algorithm", lambda options: cls())
     with pytest.raises(ConformanceError, match=f"{cls.__name__}: {message}"):
         check_algorithm("planted", group_size=2)
+
+
+def test_a_next_value_without_a_critic(monkeypatch):
+    monkeypatch.setattr(GRPO, "required_streams", frozenset({"next_value"}))
+    with pytest.raises(BrokenPlugin, match="'next_value' without 'value'; list both"):
+        check_algorithm("grpo")
 
 
 def test_a_stream_that_nobody_fills(monkeypatch):

@@ -83,6 +83,16 @@ class PolicyGradient(Algorithm):
             self.constant if self.loss_reduction == "constant" else 1
         )
 
+    def zero_loss_B(self, batch: Batch) -> Tensor:
+        """Returns which trajectories have an advantage of 0 on every action token.
+
+        There are none if the loss has a KL penalty, an entropy bonus or a subclass's own terms.
+        """
+        own_loss = type(self).loss is not PolicyGradient.loss
+        if own_loss or self.entropy_coef or (self.kl_coef and self.kl_in == "loss"):
+            return super().zero_loss_B(batch)
+        return (batch.streams["advantage"] == 0).where(batch.action_BT, True).all(1)
+
     def loss(self, forward: Forward, micro: Batch) -> tuple[Tensor, dict[str, Tensor]]:
         """Returns the surrogate loss plus the KL penalty minus the entropy bonus."""
         logp_BT, action_BT, advantage_BT = (

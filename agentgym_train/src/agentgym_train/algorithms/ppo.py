@@ -2,8 +2,11 @@
 
 The section ``[critic]`` of the configuration describes the critic. A step is a token or a turn.
 With turns, the critic learns one value per turn, before its first action token, and all tokens of
-the turn have the turn's advantage. A truncated episode ends like any other: no value is
-bootstrapped.
+the turn have the turn's advantage.
+
+A truncated episode ends like any other, unless ``bootstrap`` is set. Then an episode that was
+truncated at the horizon continues with the critic's value of its last observation (partial-episode
+bootstrapping, Pardo et al., 2018).
 
 Shapes: B trajectories, T tokens, N turns.
 """
@@ -33,6 +36,10 @@ class PPO(PolicyGradient):
     """The unit of a step in advantage estimation: a token or a turn."""
     lam: Share = 1.0
     """Decay per step. Below 1, the critic stands for rewards more than 1 / (1 − lam) steps away."""
+    bootstrap: bool = False
+    """Continue an episode that was truncated at the horizon with the critic's value of its last
+    observation. Off: the return ends with the last action. Episodes that the environment ended, or
+    whose next prompt does not fit into the context, end with their last action in both cases."""
     normalise: bool = True
     """Whiten advantages over the tokens of all processes."""
     value_coef: NonNegative = 0.5
@@ -45,8 +52,9 @@ class PPO(PolicyGradient):
 
     @property
     def required_streams(self) -> frozenset[str]:
-        """Returns those of the base class, and "value"."""
-        return super().required_streams | {"value"}
+        """Returns those of the base class, "value", and "next_value" if it bootstraps."""
+        own = {"value", "next_value"} if self.bootstrap else {"value"}
+        return super().required_streams | own
 
     def compute_advantages(
         self, batch: Batch, groups: Sequence[Group], distributed: Distributed
@@ -60,7 +68,14 @@ class PPO(PolicyGradient):
         weight_BT = batch.action_BT.float() if self.per == "token" else turn_weights(batch)
         step_BT = weight_BT > 0
         raw_BT = gae(
-            self.rewards(batch), value_BT, batch.turn_BT, step_BT, gamma=self.gamma, lam=self.lam
+            self.rewards(batch),
+            value_BT,
+            batch.turn_BT,
+            step_BT,
+            gamma=self.gamma,
+            lam=self.lam,
+            # The stream has one number per trajectory, on the last action token.
+            next_value_B=batch.streams["next_value"].sum(1) if self.bootstrap else None,
         )
         # The critic's target is the λ-return, which is A + V. It is taken before whitening, which
         # changes the unit.

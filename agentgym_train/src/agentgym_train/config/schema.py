@@ -66,6 +66,22 @@ class EnvConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LoraConfig:
+    """A low-rank adapter (LoRA), which is trained instead of the model's own weights.
+
+    It has no dropout: the trained policy must be the sampled one.
+    """
+
+    rank: Whole = 0
+    """Rank of the adapter; 0: no adapter. Needs the extra ``lora``."""
+    alpha: Positive = 32.0
+    """The adapter's output is multiplied by ``alpha / rank``."""
+    targets: Annotated[tuple[Name, ...], Field(min_length=1)] = ("all-linear",)
+    """The linear layers with an adapter, by the last part of their names, such as "q_proj".
+    "all-linear": every linear layer below the output head."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ModelConfig:
     """The initial policy."""
 
@@ -79,6 +95,27 @@ class ModelConfig:
     last_layers: Whole = 0
     """Train only the last N layers, which saves the backward pass of the other layers; 0: train the
     whole model."""
+    lora: LoraConfig = LoraConfig()
+    """The adapter; excludes ``last_layers``."""
+    checkpointing: Literal["auto", "on", "off"] = "auto"
+    """Gradient checkpointing: each layer keeps its input only and is computed again in the backward
+    pass. It saves most of the memory of activations and costs up to a third more time. Results
+    stay equal up to rounding. "auto": on for a pretrained model, off for "scratch"."""
+    attn_implementation: str = ""
+    """transformers' name of the attention in the training forward, such as "eager", "sdpa" or
+    "flash_attention_2". Empty: transformers' choice."""
+
+    def __post_init__(self) -> None:
+        if self.last_layers and self.lora.rank:
+            raise ConfigError(
+                f"model.last_layers={self.last_layers} and model.lora.rank={self.lora.rank} exclude"
+                " each other: set one of them to 0"
+            )
+
+    @property
+    def checkpoints(self) -> bool:
+        """Whether gradient checkpointing is on."""
+        return self.checkpointing == "on" or (self.checkpointing == "auto" and self.path != SCRATCH)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,12 +182,16 @@ class EngineConfig:
     max_grad_norm: Positive = 1.0
     """Gradients are clipped to this norm."""
     micro_batch_tokens: Count = 4096
-    """Maximum tokens per forward pass, padding included. A CPU is faster with few, because of its
-    caches. A GPU is faster with as many as fit its memory."""
+    """Maximum tokens per forward pass, padding included. A longer trajectory is run alone, and the
+    other processes may run as many tokens at the same time. A CPU is faster with few, because of
+    its caches. A GPU is faster with as many as fit its memory."""
     minibatches: Count = 1
     """Optimizer steps per training step. The groups of the step are split among them."""
     zero: dict[str, Any] = field(default_factory=dict)
     """Additional keys of DeepSpeed's ``zero_optimization``."""
+    sleep: bool = False
+    """Keep weights and optimizer in main memory while the generator works. It frees memory of a GPU
+    that both use; each step moves them twice."""
 
 
 @dataclass(frozen=True, kw_only=True)

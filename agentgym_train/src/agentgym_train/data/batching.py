@@ -5,11 +5,14 @@ Shapes: B trajectories, T tokens of the longest.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
-from agentgym_train.data.types import Group
+from agentgym_train.data.rounds import Unit, plan
+from agentgym_train.data.types import Group, Trajectory
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,22 @@ class Batch:
         length = int(self.valid_BT[index].sum(1).max()) if len(rows) else 1
         return self._each(lambda v: v[index, :length] if v.dim() == 2 else v[index])
 
+    def extended(self, tails: Sequence[Sequence[int]]) -> "Batch":
+        """Returns a copy in which tokens without loss follow the last token of each trajectory.
+
+        Args:
+            tails: the ids to append, for each trajectory.
+        """
+        lengths: list[int] = self.valid_BT.sum(1).tolist()
+        ends = [length + len(tail) for length, tail in zip(lengths, tails, strict=True)]
+        more = max([0, *(end - self.id_BT.shape[1] for end in ends)])
+        wide = self._each(lambda v: pad(v, (0, more)) if v.dim() == 2 else v)
+        id_BT, valid_BT = wide.id_BT.clone(), wide.valid_BT.clone()
+        for row, (start, end, tail) in enumerate(zip(lengths, ends, tails, strict=True)):
+            id_BT[row, start:end] = torch.tensor(tail, dtype=torch.int64)
+            valid_BT[row, start:end] = True
+        return replace(wide, id_BT=id_BT, valid_BT=valid_BT)
+
     def to(self, device: torch.device) -> "Batch":
         """Returns a copy on a device."""
         return self._each(lambda v: v.to(device))
@@ -101,16 +120,12 @@ class Batch:
         units: dict[int, list[int]] = {}
         for row, group in enumerate(self.group_B.tolist()):
             units.setdefault(group if whole_groups else row, []).append(row)
-        longest = {unit: max(lengths[row] for row in rows) for unit, rows in units.items()}
-        parts: list[list[int]] = []
-        # Units of similar length share a part, which keeps padding low. They come in rising order,
-        # so the newest unit is the longest one and sets the padded length of its part.
-        for unit in sorted(units, key=lambda u: (longest[u], u)):
-            if parts and (len(parts[-1]) + len(units[unit])) * longest[unit] <= max_tokens:
-                parts[-1] += units[unit]
-            else:
-                parts.append(units[unit])
-        return [self.take(part) for part in parts]
+        parts = list(units.values())
+        sizes = [Unit(len(rows), max(lengths[row] for row in rows)) for rows in parts]
+        return [
+            self.take([row for unit in micro for row in parts[unit]])
+            for (micro,) in plan(sizes, 1, max_tokens)
+        ]
 
     def idle(self) -> "Batch":
         """Returns a batch of one token without loss.
@@ -120,6 +135,29 @@ class Batch:
         zeros = self._each(lambda v: torch.zeros((1, 1) if v.dim() == 2 else (1,), dtype=v.dtype))
         return replace(
             zeros, valid_BT=torch.ones((1, 1), dtype=torch.bool), episode_B=torch.tensor([-1])
+        )
+
+    @staticmethod
+    def join(parts: Sequence["Batch"]) -> "Batch":
+        """Returns the trajectories of several batches in one, in their order."""
+        # A batch without trajectories may lack the streams that an algorithm adds.
+        first, *_ = parts = [part for part in parts if len(part.group_B)] or parts[:1]
+        length = max(part.id_BT.shape[1] for part in parts)
+
+        def joined(values: Sequence[Tensor]) -> Tensor:
+            return torch.cat(
+                [pad(v, (0, length - v.shape[1])) if v.dim() == 2 else v for v in values]
+            )
+
+        return Batch(
+            **{
+                name: joined([getattr(part, name) for part in parts])
+                for name in vars(first)
+                if name != "streams"
+            },
+            streams={
+                name: joined([part.streams[name] for part in parts]) for name in first.streams
+            },
         )
 
     def _each(self, change: Callable[[Tensor], Tensor]) -> "Batch":
@@ -132,30 +170,59 @@ def pack(groups: Sequence[Group]) -> Batch:
     """Packs groups into one batch, without trajectories that have no action."""
     episodes = enumerate((g.number, t) for g in groups for t in g.trajectories)
     packed = [
-        (episode, number, list(t.tokens()))
+        (episode, number, t)
         for episode, (number, t) in episodes
         if any(turn.action_ids for turn in t.turns)
     ]
-    rows = [tokens for _, _, tokens in packed]
-    width = max(map(len, rows), default=1)
+    length_B = torch.tensor([t.length for _, _, t in packed], dtype=torch.int64)
+    valid_BT = torch.arange(max(length_B.tolist(), default=1)) < length_B[:, None]
 
-    def fill(name: str, dtype: torch.dtype) -> Tensor:
-        out = torch.zeros((len(rows), width), dtype=dtype)
-        for row, tokens in enumerate(rows):
-            out[row, : len(tokens)] = torch.tensor([getattr(t, name) for t in tokens], dtype=dtype)
-        return out
+    def padded(stream_N: Tensor) -> Tensor:
+        return stream_N.new_zeros(valid_BT.shape).masked_scatter(valid_BT, stream_N)
 
-    valid_BT = torch.zeros((len(rows), width), dtype=torch.bool)
-    for row, tokens in enumerate(rows):
-        valid_BT[row, : len(tokens)] = True
     return Batch(
-        id_BT=fill("id", torch.int64),
+        **{name: padded(stream_N) for name, stream_N in _tokens([t for *_, t in packed]).items()},
         valid_BT=valid_BT,
-        action_BT=fill("action", torch.bool),
-        logp_BT=fill("logp", torch.float32),
-        reward_BT=fill("reward", torch.float32),
-        turn_BT=fill("turn", torch.int64),
-        version_BT=fill("version", torch.int64),
         group_B=torch.tensor([number for _, number, _ in packed], dtype=torch.int64),
         episode_B=torch.tensor([episode for episode, _, _ in packed], dtype=torch.int64),
+        streams={},
     )
+
+
+def _tokens(trajectories: Sequence[Trajectory]) -> dict[str, Tensor]:
+    """Returns the token streams of all trajectories, one after the other, each of shape (N,).
+
+    Whole turns are copied: a loop over tokens takes ten times as long.
+    """
+    numbered = [(number, turn) for t in trajectories for number, turn in enumerate(t.turns)]
+    turns = [turn for _, turn in numbered]
+    if uneven := next((turn for turn in turns if len(turn.action_ids) != len(turn.logps)), None):
+        raise ValueError(
+            f"a turn has {len(uneven.action_ids)} action tokens and {len(uneven.logps)}"
+            " log-probabilities: each token needs one"
+        )
+    # Two runs of tokens per turn: its prompt and its action.
+    runs = [ids for turn in turns for ids in (turn.prompt_ids, turn.action_ids)]
+    length_R = torch.tensor([len(ids) for ids in runs], dtype=torch.int64)
+
+    def repeated(run_values: list[int]) -> Tensor:
+        return torch.tensor(run_values, dtype=torch.int64).repeat_interleave(length_R)
+
+    action_N = repeated([0, 1] * len(turns)).bool()
+    logp_N, reward_N = torch.zeros(len(action_N)), torch.zeros(len(action_N))
+    logp_N[action_N] = torch.tensor(
+        list(chain.from_iterable(turn.logps for turn in turns)), dtype=torch.float32
+    )
+    last_R = length_R.cumsum(0) - 1
+    acted = [number for number, turn in enumerate(turns) if turn.action_ids]
+    reward_N[last_R[1::2][acted]] = torch.tensor(
+        [turns[number].reward for number in acted], dtype=torch.float32
+    )
+    return {
+        "id_BT": torch.tensor(list(chain.from_iterable(runs)), dtype=torch.int64),
+        "action_BT": action_N,
+        "logp_BT": logp_N,
+        "reward_BT": reward_N,
+        "turn_BT": repeated([number for number, _ in numbered for _ in range(2)]),
+        "version_BT": repeated([turn.version for turn in turns for _ in range(2)]),
+    }

@@ -9,10 +9,8 @@ tokens that the policy sampled. Two turns, with a two-token and a one-token acti
     logp          0  0  0  .  .  0  0  .
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
 
 
 class Status(StrEnum):
@@ -28,21 +26,6 @@ class Status(StrEnum):
     def is_error(self) -> bool:
         """Whether the environment failed."""
         return self in (Status.ERROR_ENV, Status.ERROR_TIMEOUT)
-
-
-class Token(NamedTuple):
-    """One token of a trajectory."""
-
-    id: int
-    action: bool
-    """Whether the policy sampled it; only these tokens carry loss."""
-    logp: float
-    """Log-probability at sampling, in nats; 0.0 if it was not sampled."""
-    version: int
-    """Version of the sampling policy: its number of optimizer steps."""
-    turn: int
-    reward: float
-    """The turn's reward, on the last action token of the turn; 0.0 on all other tokens."""
 
 
 @dataclass
@@ -79,22 +62,22 @@ class Trajectory:
 
     In an episode with several agents, the first agent's trajectory counts them.
     """
+    next_ids: list[int] | None = None
+    """The prompt after the last action of an episode that was truncated at the horizon.
+
+    It is no turn: no action follows. None: the episode ended otherwise, or the prompt was not kept
+    (see ``keep_next`` of :class:`agentgym_train.rollout.collector.Collector`).
+    """
 
     @property
     def total_reward(self) -> float:
         """The undiscounted return."""
         return sum(turn.reward for turn in self.turns)
 
-    def tokens(self) -> Iterator[Token]:
-        """Yields all tokens in order."""
-        for number, turn in enumerate(self.turns):
-            for token in turn.prompt_ids:
-                yield Token(token, False, 0.0, turn.version, number, 0.0)
-            last = len(turn.action_ids) - 1
-            for place, (token, logp) in enumerate(zip(turn.action_ids, turn.logps, strict=True)):
-                yield Token(
-                    token, True, logp, turn.version, number, turn.reward if place == last else 0.0
-                )
+    @property
+    def length(self) -> int:
+        """Number of tokens."""
+        return sum(len(turn.prompt_ids) + len(turn.action_ids) for turn in self.turns)
 
 
 @dataclass

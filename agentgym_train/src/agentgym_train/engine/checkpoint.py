@@ -7,6 +7,7 @@ format.
         engine/         DeepSpeed: weights and optimizer, one file per process
         critic/         the same for a separate critic model
         model/          for transformers.AutoModelForCausalLM.from_pretrained
+        model/adapter/  the adapter of model.lora, for peft.PeftModel.from_pretrained
         state.json      steps done, state of the curricula, ZeRO stage, shape of the model
         manifest.json   size and checksum of every other file
         universal/      engine and critic for any number of processes; made on resuming with
@@ -62,9 +63,15 @@ def shape(model: "PreTrainedModel", critic: str | None = None) -> dict[str, Any]
         model: the policy.
         critic: kind of the critic, "model" or "head"; None without one.
     """
-    parameters = {name: list(p.shape) for name, p in model.named_parameters()}
-    return {"architecture": type(model).__name__, "parameters": parameters} | (
-        {"critic": critic} if critic else {}
+    from agentgym_train.models import lora
+
+    parameters = {
+        name: list(getattr(p, "ds_shape", p.shape)) for name, p in model.named_parameters()
+    }
+    return (
+        {"architecture": type(model).__name__, "parameters": parameters}
+        | ({"critic": critic} if critic else {})
+        | lora.describe(model)
     )
 
 
@@ -159,7 +166,8 @@ def check_fits(
     """
     if state.model != dict(model):
         old, new = (
-            f"{shape['architecture']} with critic {shape.get('critic', 'none')}"
+            f"{shape['architecture']} with critic {shape.get('critic', 'none')} and"
+            f" {_adapter(shape)}"
             for shape in (state.model, model)
         )
         raise CheckpointError(
@@ -174,6 +182,16 @@ def check_fits(
             f" processes, this run has zero_stage={zero_stage} and {processes}: use the old"
             f" settings, or start from {folder / 'model'} with model.path"
         )
+
+
+def _adapter(shape: Mapping[str, Any]) -> str:
+    """Returns the adapter of a shape in words."""
+    if not (adapter := shape.get("lora")):
+        return "no adapter"
+    return (
+        f"an adapter of rank {adapter['rank']}, alpha {adapter['alpha']:g} on"
+        f" {', '.join(adapter['targets'])}"
+    )
 
 
 def restore(

@@ -7,9 +7,9 @@ from typing import Any, Literal
 from transformers import PreTrainedModel
 
 from agentgym_train.config import Config
-from agentgym_train.engine.deepspeed import Engine
+from agentgym_train.engine.deepspeed import Engine, loading
 from agentgym_train.engine.head import Valued
-from agentgym_train.models.loading import load_model
+from agentgym_train.models.loading import load_policy
 
 Kind = Literal["model", "head"]
 
@@ -47,6 +47,10 @@ def engines(
         return [Engine(Valued(policy), config.engine, head_lr=lr, **options)]
     made = [Engine(policy, config.engine, **options)]
     if critic == "model":
-        model = Valued(load_model(model_path, config.model.dtype), trunk=True)
-        made.append(Engine(model, replace(config.engine, lr=lr), name="critic", **options))
+        # A critic learns in all layers, or in an adapter as the policy does.
+        settings = replace(config.model, last_layers=0)
+        with loading(config.engine, config.model.dtype):
+            model = load_policy(settings, model_path, seed=config.run.seed)
+        valued = Valued(model, trunk=True)
+        made.append(Engine(valued, replace(config.engine, lr=lr), name="critic", **options))
     return made

@@ -3,6 +3,8 @@
 With one process nothing is exchanged, and the results are the same.
 """
 
+import pickle
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -53,6 +55,30 @@ class Distributed:
             values = [None] * self.size
             dist.all_gather_object(values, value)
         return values
+
+    def exchange(self, values: Sequence[Any]) -> list[Any]:
+        """Sends one value to each process; returns the values sent to this one, by rank.
+
+        Args:
+            values: a picklable object per process; the own one is returned as it is.
+        """
+        if self.size == 1:
+            return list(values)
+        sent = [
+            b"" if rank == self.rank else pickle.dumps(value) for rank, value in enumerate(values)
+        ]
+        size_P = torch.tensor([len(each) for each in sent], device=self._device)
+        their_size_P = torch.empty_like(size_P)
+        dist.all_to_all_single(their_size_P, size_P)
+        # The values travel as bytes, since NCCL moves only tensors that are on its device.
+        out_N = torch.frombuffer(bytearray(b"".join(sent)), dtype=torch.uint8).to(self._device)
+        in_N = torch.empty(int(their_size_P.sum()), dtype=torch.uint8, device=self._device)
+        dist.all_to_all_single(in_N, out_N, their_size_P.tolist(), size_P.tolist())
+        parts = in_N.cpu().split(their_size_P.tolist())
+        return [
+            values[rank] if rank == self.rank else pickle.loads(part.numpy().tobytes())
+            for rank, part in enumerate(parts)
+        ]
 
     def barrier(self) -> None:
         """Waits until all processes have called it."""

@@ -6,7 +6,8 @@ Shapes: B trajectories, T tokens, D hidden units.
 from typing import Any
 
 from torch import Tensor, nn
-from transformers import PreTrainedModel
+
+from agentgym_train.models.policy import Policy
 
 
 class ValueHead(nn.Linear):
@@ -27,37 +28,17 @@ class ValueHead(nn.Linear):
         ]
 
 
-class Valued(nn.Module):
+class Valued(Policy):
     """A causal LM with a value head on its last hidden state.
 
     Args:
-        policy: the causal LM.
-        trunk: leave out the language-modelling head.
+        policy: the causal LM, possibly wrapped by peft.
+        trunk: leave out the language-modelling head; only values can be requested.
     """
 
-    def __init__(self, policy: PreTrainedModel, *, trunk: bool = False):
-        super().__init__()
-        self.model = policy.base_model if trunk else policy
-        self.value_head = ValueHead(
-            policy.get_output_embeddings().weight.shape[1], 1, dtype=policy.dtype
-        )
-
-    def get_output_embeddings(self) -> nn.Module:
-        """Returns the policy's language-modelling head."""
-        head: nn.Module = self.model.get_output_embeddings()
-        return head
-
-    def forward(self, *, values_only: bool = False, **inputs: Tensor) -> Any:
-        """Returns the model's output, with a field ``value`` added: float32, shape (B, T).
-
-        Args:
-            values_only: skip the language-modelling head, which can cost more than all layers.
-            **inputs: arguments of the model.
-        """
-        if values_only:
-            output = self.model.base_model(**inputs)
-            output["value"] = self.value_head(output.last_hidden_state)
-        else:
-            output = self.model(**inputs, output_hidden_states=True)
-            output["value"] = self.value_head(output.hidden_states[-1])
-        return output
+    def __init__(self, policy: Any, *, trunk: bool = False):
+        super().__init__(policy.base_model if trunk else policy)
+        weight = policy.get_output_embeddings().weight
+        # A model that was loaded by shards has empty weights, and their shapes beside them.
+        hidden = getattr(weight, "ds_shape", weight.shape)[1]
+        self.value_head = ValueHead(hidden, 1, dtype=policy.dtype)

@@ -8,8 +8,7 @@ error.
 
 import inspect
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -21,6 +20,7 @@ from agentgym_train.data.batching import Batch
 from agentgym_train.engine.logps import Forward, token_logps
 from agentgym_train.errors import ModelError
 from agentgym_train.generators import probe
+from agentgym_train.generators.float32 import in_float32
 from agentgym_train.generators.memory import Memory
 from agentgym_train.generators.no_cache import NoCache
 from agentgym_train.generators.padded_cache import PaddedCache
@@ -219,9 +219,9 @@ def _by_trial(model: PreTrainedModel, method: Method) -> str | None:
     """Tries a method on a short conversation; returns what went wrong, or None."""
     sampling = Sampling(temperature=1.0, max_new_tokens=probe.NEW_TOKENS, stop_ids=frozenset())
     ids, length = range(model.config.get_text_config().vocab_size), probe.length(model.config)
-    start, forward = partial(HFSession, model, method), partial(_alone, model)
     try:
-        with _in_float32(model):
+        with in_float32(model) as tried:
+            start, forward = partial(HFSession, tried, method), partial(_alone, tried)
             drift = probe.measure(start, forward, sampling=sampling, ids=ids, length=length)
     except torch.OutOfMemoryError:
         raise
@@ -234,27 +234,6 @@ def _by_trial(model: PreTrainedModel, method: Method) -> str | None:
         f"log-probabilities are off by {drift.mean:.4f} nats in the mean and by {drift.worst:.4f}"
         " at most, in float32"
     )
-
-
-@contextmanager
-def _in_float32(model: PreTrainedModel) -> Iterator[None]:
-    """Converts a model's weights to float32 for the block, then back.
-
-    float32 holds every bfloat16 and float16 number exactly, so no weight changes. float32 needs
-    twice the memory.
-    """
-    narrow = {
-        t: t.dtype
-        for t in (*model.parameters(), *model.buffers())
-        if t.is_floating_point() and t.dtype != torch.float32
-    }
-    for tensor in narrow:
-        tensor.data = tensor.data.float()
-    try:
-        yield
-    finally:
-        for tensor, dtype in narrow.items():
-            tensor.data = tensor.data.to(dtype)
 
 
 def _alone(model: PreTrainedModel, batch: Batch) -> Forward:

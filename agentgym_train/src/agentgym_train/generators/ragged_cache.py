@@ -17,6 +17,9 @@ from transformers.cache_utils import Cache, DynamicLayer
 
 from agentgym_train.generators.memory import append
 
+GROWTH = 2
+"""Factor by which the room for columns grows."""
+
 
 class RaggedCache:
     """One key-value cache for all rows.
@@ -189,7 +192,7 @@ class ColumnCache(Cache):
         have = 0 if held_BHCD is None else held_BHCD.shape[2]
         # With doubling, each number is copied a constant number of times on average, however long
         # the episode is.
-        columns = max(2 * have, self.target.columns)
+        columns = max(GROWTH * have, self.target.columns)
         room_BHCD = like_NHLD.new_zeros(
             (self.lines, like_NHLD.shape[1], columns, like_NHLD.shape[3])
         )

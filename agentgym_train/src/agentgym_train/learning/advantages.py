@@ -109,11 +109,12 @@ def gae(
     *,
     gamma: float,
     lam: float,
+    next_value_B: Tensor | None = None,
 ) -> Tensor:
     """Generalized advantage estimation (Schulman et al., 2016) over the steps of each trajectory.
 
-    Only steps are states. Rewards between two steps belong to the earlier step. No value is
-    bootstrapped after the last step, not even in a truncated episode.
+    Only steps are states. Rewards between two steps belong to the earlier step. After the last step
+    comes the state of ``next_value_B``, one turn later.
 
     Args:
         reward_BT: float.
@@ -122,6 +123,8 @@ def gae(
         step_BT: bool, the steps.
         gamma: discount per turn; steps of the same turn are not discounted.
         lam: decay per step; 1 gives returns minus values, 0 gives one-step errors.
+        next_value_B: float, shape (B,): the value of the state after the last turn; 0 if the
+            episode ended there. None: 0 for all.
 
     Returns:
         float, shape (B, T); 0 for tokens that are not steps.
@@ -130,11 +133,12 @@ def gae(
     # The loop runs from right to left and carries three numbers per trajectory.
     # Rewards seen since the following step, which the step before them will take:
     reward_B = torch.zeros(len(reward_BT))
-    # The following step's V + λ·A. After the last step it is 0: no value is bootstrapped.
-    next_B = torch.zeros(len(reward_BT))
-    # The following step's turn. Before there is one, it is the last turn of the trajectory, so that
-    # no exponent below is negative: γ = 0 would give ∞, and ∞ · 0 is NaN.
-    next_turn_B = turn_BT.amax(1, keepdim=True)[:, 0]
+    # The following step's V + λ·A. After the last step it is the bootstrapped value, if any.
+    next_B = torch.zeros(len(reward_BT)) if next_value_B is None else next_value_B
+    # The following step's turn. The state after the last step is one turn after the trajectory's
+    # last turn. Padding has turn 0, so no exponent below is negative: γ = 0 would give ∞, and ∞ · 0
+    # is NaN.
+    next_turn_B = turn_BT.amax(1) + 1
     for t in reversed(range(reward_BT.shape[1])):
         step_B, reward_B = step_BT[:, t], reward_B + reward_BT[:, t]
         # A = r + γ^turns · (V' + λ·A') − V, with V' and A' of the following step. With λ = 1 the

@@ -12,7 +12,8 @@ from torch import Tensor
 from agentgym_train.config import EngineConfig
 from agentgym_train.data.batching import Batch
 from agentgym_train.engine.deepspeed import Engine
-from agentgym_train.learning.streams import in_step
+from agentgym_train.engine.distributed import Distributed
+from agentgym_train.learning.balance import Origin, Share, share_out
 from agentgym_train.protocols import Algorithm
 
 
@@ -47,41 +48,42 @@ def update(
         algorithm: computes the loss.
         batch: the episodes of this process, with advantages.
         groups: number of groups over all processes. They are split into ``config.minibatches``
-            parts; a part of weight 0 is skipped.
+            parts; a part of weight 0 is skipped. The trajectories of a part are distributed over
+            the processes anew, and those without loss are not run.
         config: sizes of mini-batches and micro-batches.
         critic: a separate critic model, which learns from the same loss.
 
     Returns:
         ``loss``, divided by the algorithm's weight; the sums that the algorithm logs, divided by
-        the number of action tokens, or by the weight for those of ``per_weight``; the mean
-        ``grad_norm`` before clipping; with a critic ``critic_grad_norm``; the learning rate ``lr``
-        of the last step; the number of ``updates``. Sums are over all processes.
+        the number of action tokens that were run, or by the weight for those of ``per_weight``; the
+        mean ``grad_norm`` before clipping; with a critic ``critic_grad_norm``; the learning rate
+        ``lr`` of the last step; the number of ``updates``; the number of ``skipped`` trajectories.
+        Sums are over all processes.
 
     Raises:
         NotFiniteError: a loss or gradient is not finite.
     """
     sums: dict[str, float] = {}
+    distributed = engine.distributed
     learners = {"": engine} if critic is None else {"": engine, "critic_": critic}
     norms: dict[str, list[float]] = {name: [] for name in learners}
-    tokens = weights = 0.0
+    tokens = weights = skipped = 0.0
     for mini in batch.mini_batches(config.minibatches, groups):
-        weight, mini_tokens = engine.distributed.sum(algorithm.weight(mini), mini.action_tokens)
         # The weight is summed over processes, so all of them skip the part or none does.
+        (weight,) = distributed.sum(algorithm.weight(mini))
         if not weight:
             continue
-        weights, tokens = weights + weight, tokens + mini_tokens
-        blamed: list[int] = []
-        for micro in in_step(
-            mini, engine.distributed, config.micro_batch_tokens, whole_groups=algorithm.whole_groups
+        run = _with_loss(mini, algorithm, distributed)
+        run_tokens, left_out = distributed.sum(
+            run.action_tokens, len(mini.group_B) - len(run.group_B)
+        )
+        weights, tokens, skipped = weights + weight, tokens + run_tokens, skipped + left_out
+        blamed: list[Origin] = []
+        for share in share_out(
+            run, distributed, config.micro_batch_tokens, whole_groups=algorithm.whole_groups
         ):
-            _add(
-                sums,
-                _accumulate(engine, critic, algorithm, micro.to(engine.device), weight, blamed),
-            )
-        # All processes raise together. One that raised alone would leave the others waiting in
-        # step().
-        if any(engine.distributed.sum(len(blamed))):
-            raise NotFiniteError("loss", blamed)
+            _add(sums, _accumulate(engine, critic, algorithm, share, weight, blamed))
+        _check_finite(blamed, run, distributed)
         for name, learner in learners.items():
             norms[name].append(learner.step())
             if not math.isfinite(norms[name][-1]):
@@ -89,22 +91,50 @@ def update(
                     "gradient" if learner is engine else "critic's gradient",
                     mini.episode_B.tolist(),
                 )
-    totals = zip(sums, engine.distributed.sum(*sums.values()), strict=True)
+    totals = zip(sums, distributed.sum(*sums.values()), strict=True)
     by_weight = {"loss", *algorithm.per_weight}
     means = {
         name: value / (weights if name in by_weight else max(tokens, 1.0)) for name, value in totals
     }
     means |= {f"{name}grad_norm": sum(each) / max(len(each), 1) for name, each in norms.items()}
-    return means | {"lr": engine.lr, "updates": float(len(norms[""]))}
+    return means | {"lr": engine.lr, "updates": float(len(norms[""])), "skipped": skipped}
+
+
+def _with_loss(mini: Batch, algorithm: Algorithm, distributed: Distributed) -> Batch:
+    """Returns the trajectories that must be run, without those whose loss is 0.
+
+    If all are without loss, the shortest one of each process is run: the optimizer needs gradients,
+    though they are 0, and the metrics need tokens.
+    """
+    rows: list[int] = (~algorithm.zero_loss_B(mini)).nonzero()[:, 0].tolist()
+    if not any(distributed.sum(len(rows))):
+        rows = mini.valid_BT.sum(1).argsort(stable=True)[:1].tolist()
+    return mini.take(rows)
+
+
+def _check_finite(blamed: list[Origin], run: Batch, distributed: Distributed) -> None:
+    """Raises an error on all processes if one of them has found a trajectory to blame.
+
+    A process that raised alone would leave the others waiting in ``step``.
+
+    Args:
+        blamed: origins of trajectories that this process has computed.
+        run: the trajectories that this process has.
+        distributed: the processes.
+    """
+    everywhere = [origin for theirs in distributed.gather(blamed) for origin in theirs]
+    if everywhere:
+        own = [row for process, row in everywhere if process == distributed.rank]
+        raise NotFiniteError("loss", run.episode_B[own].tolist())
 
 
 def _accumulate(
     engine: Engine,
     critic: Engine | None,
     algorithm: Algorithm,
-    micro: Batch,
+    share: Share,
     weight: float,
-    blamed: list[int],
+    blamed: list[Origin],
 ) -> dict[str, Tensor]:
     """Accumulates a micro-batch's gradients; returns sums over its action tokens.
 
@@ -115,11 +145,12 @@ def _accumulate(
         engine: the policy.
         critic: a separate critic model, or None.
         algorithm: computes the loss.
-        micro: the micro-batch, on the engine's device.
+        share: the micro-batch.
         weight: the algorithm's weight of the mini-batch, over all processes.
-        blamed: gets the episodes whose numbers are not finite.
+        blamed: gets the origins of trajectories whose numbers are not finite.
     """
-    forward = engine.forward(micro, bonus="entropy" in algorithm.required_streams)
+    micro = share.micro.to(engine.device)
+    forward = engine.forward(micro, entropy=True, bonus="entropy" in algorithm.required_streams)
     live_BT = critic.values(micro) if critic else None
     if live_BT is not None:
         forward = forward._replace(value_BT=live_BT.detach().requires_grad_())
@@ -142,9 +173,10 @@ def _accumulate(
     finite_RB = torch.stack([stream_BT.isfinite().all(1) for stream_BT in (logp_BT, *gradients)])
     finite_B = finite_RB.all(0)
     if not finite_B.all() or not loss.isfinite():
-        # If only the loss is not finite, no row shows the cause: all episodes are suspects.
-        suspects_B = micro.episode_B[~finite_B if not finite_B.all() else slice(None)]
-        blamed += suspects_B[suspects_B >= 0].tolist()
+        # If only the loss is not finite, no row shows the cause: all trajectories are suspects.
+        suspects_B = ~finite_B if not finite_B.all() else torch.ones_like(finite_B)
+        blamed += [origin for origin, bad in zip(share.origins, suspects_B, strict=False) if bad]
+    assert forward.entropy_BT is not None
     entropy = forward.entropy_BT.where(micro.action_BT, 0.0).sum()
     drift = (logp_BT - micro.logp_BT).abs().where(micro.action_BT, 0.0).sum()
     return {"loss": loss, "entropy": entropy, "logp_drift": drift, **extra}

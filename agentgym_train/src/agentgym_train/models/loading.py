@@ -1,5 +1,7 @@
 """Loads policies, reward models and tokenizers, and chooses the device."""
 
+import logging
+
 import torch
 from torch import nn
 from transformers import (
@@ -14,9 +16,26 @@ from transformers import (
 
 from agentgym_train.config import ModelConfig
 from agentgym_train.errors import ModelError
+from agentgym_train.models import lora
+from agentgym_train.models.checkpointing import checkpoint_layers
+
+log = logging.getLogger(__name__)
 
 
-def load_model(path: str, dtype: str, *, last_layers: int = 0) -> PreTrainedModel:
+def load_policy(config: ModelConfig, path: str, *, seed: int) -> PreTrainedModel:
+    """Loads the model of a policy or critic, with the parts that are trained chosen.
+
+    Args:
+        config: precision, attention and checkpointing, and the layers or the adapter to train.
+        path: a folder or a hub name.
+        seed: seed of the initial weights of an adapter.
+    """
+    model = load_model(path, config.dtype, attn_implementation=config.attn_implementation)
+    choose_trained(model, config, path=path, seed=seed)
+    return model
+
+
+def load_model(path: str, dtype: str, *, attn_implementation: str = "") -> PreTrainedModel:
     """Loads a causal LM in evaluation mode.
 
     Evaluation mode turns dropout off: the trained policy must be the sampled one.
@@ -24,14 +43,34 @@ def load_model(path: str, dtype: str, *, last_layers: int = 0) -> PreTrainedMode
     Args:
         path: a folder or a hub name.
         dtype: "float32" or "bfloat16".
-        last_layers: train only the last N layers; 0: train the whole model.
+        attn_implementation: transformers' name of the attention; "": transformers' choice.
     """
     model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(
-        path, dtype=getattr(torch, dtype)
+        path, dtype=getattr(torch, dtype), attn_implementation=attn_implementation or None
     ).eval()
-    if last_layers:
-        _learn_last(model, last_layers)
     return model
+
+
+def choose_trained(
+    model: PreTrainedModel, config: ModelConfig, *, path: str = "", seed: int = 0
+) -> None:
+    """Prepares a model for training, in place.
+
+    It freezes the weights that a run does not train, adds the adapter and turns gradient
+    checkpointing on.
+
+    Args:
+        model: a causal LM.
+        config: see :func:`load_policy`.
+        path: see :func:`load_policy`.
+        seed: see :func:`load_policy`.
+    """
+    if config.last_layers:
+        _learn_last(model, config.last_layers)
+    if config.lora.rank:
+        lora.adapt(model, config.lora, path=path, seed=seed)
+    if config.checkpoints:
+        _checkpoint(model)
 
 
 def load_reward_model(
@@ -52,7 +91,10 @@ def load_reward_model(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model: PreTrainedModel = AutoModelForSequenceClassification.from_pretrained(
-            config.path, num_labels=1, dtype=getattr(torch, config.dtype)
+            config.path,
+            num_labels=1,
+            dtype=getattr(torch, config.dtype),
+            attn_implementation=config.attn_implementation or None,
         ).eval()
     model.config.get_text_config().pad_token_id = tokenizer.pad_token_id
     if config.last_layers:
@@ -61,6 +103,8 @@ def load_reward_model(
             weight.requires_grad_(
                 weight.requires_grad or not name.startswith(f"{model.base_model_prefix}.")
             )
+    if config.checkpoints:
+        _checkpoint(model)
     return model
 
 
@@ -79,6 +123,29 @@ def load_shape(path: str, *, key: str = "model.path") -> PretrainedConfig:
     except (OSError, ValueError) as error:
         raise ModelError(
             f"{key}={path!r} is not a model that can be loaded: {str(error).splitlines()[0]}"
+        ) from error
+
+
+def check_attention(config: ModelConfig, shape: PretrainedConfig) -> None:
+    """Rejects an attention implementation that the model cannot use on this machine.
+
+    Args:
+        config: names the implementation; "": nothing is checked.
+        shape: the configuration of the model.
+
+    Raises:
+        ModelError: it is unknown, not installed, or not made for this model.
+    """
+    name = config.attn_implementation
+    if not name:
+        return
+    try:
+        with torch.device("meta"):  # no weights
+            AutoModelForCausalLM.from_config(shape, attn_implementation=name)
+    except (ImportError, OSError, RuntimeError, ValueError) as error:
+        raise ModelError(
+            f"model.attn_implementation={name!r} cannot be used for {config.path!r}:"
+            f" {str(error).splitlines()[0]}"
         ) from error
 
 
@@ -107,6 +174,14 @@ def _learn_last(model: PreTrainedModel, layers: int) -> None:
     model.requires_grad_(False)
     for layer in stack[-layers:]:
         layer.requires_grad_(True)
+
+
+def _checkpoint(model: PreTrainedModel) -> None:
+    if not checkpoint_layers(model):
+        log.warning(
+            "%s has no layers that can be checkpointed: model.checkpointing has no effect",
+            type(model).__name__,
+        )
 
 
 def use_threads(count: int) -> None:

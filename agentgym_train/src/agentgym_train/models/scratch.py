@@ -26,6 +26,7 @@ from agentgym_envs.pool import describe
 from agentgym_train.config import EnvConfig, ScratchConfig
 from agentgym_train.files import writing
 from agentgym_train.models.chat import Chat, Message
+from agentgym_train.models.loading import device
 
 SPECIAL = ("<|pad|>", "<|user|>", "<|assistant|>", "<|end|>")
 TEMPLATE = (
@@ -70,17 +71,10 @@ def make(
     )
     torch.manual_seed(seed)
     model = Qwen2ForCausalLM(
-        Qwen2Config(
-            vocab_size=len(tokenizer),
-            hidden_size=config.hidden,
-            intermediate_size=4 * config.hidden,
-            num_hidden_layers=config.layers,
-            num_attention_heads=config.heads,
-            num_key_value_heads=config.heads,
-            max_position_embeddings=max_context,
-            tie_word_embeddings=True,
-            # The usual 0.02 fits wide models; a narrow model learns slowly with it.
-            initializer_range=config.hidden**-0.5,
+        shape(
+            config,
+            vocab=len(tokenizer),
+            max_context=max_context,
             bos_token_id=None,
             eos_token_id=tokenizer.eos_token_id,
             pad_token_id=tokenizer.pad_token_id,
@@ -92,6 +86,30 @@ def make(
     with writing(folder):
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
+
+
+def shape(config: ScratchConfig, *, vocab: int, max_context: int, **ids: int | None) -> Qwen2Config:
+    """Returns the configuration of the transformers model.
+
+    Args:
+        config: sizes of the model.
+        vocab: number of the tokenizer's words, which is at most ``config.vocab``.
+        max_context: number of positions of the model.
+        **ids: ids of special tokens, by transformers' names.
+    """
+    return Qwen2Config(
+        vocab_size=vocab,
+        hidden_size=config.hidden,
+        intermediate_size=4 * config.hidden,
+        num_hidden_layers=config.layers,
+        num_attention_heads=config.heads,
+        num_key_value_heads=config.heads,
+        max_position_embeddings=max_context,
+        tie_word_embeddings=True,
+        # The usual 0.02 fits wide models; a narrow model learns slowly with it.
+        initializer_range=config.hidden**-0.5,
+        **ids,
+    )
 
 
 def _seated(env: EnvConfig) -> list[EnvConfig]:
@@ -181,6 +199,8 @@ def language_model(
         for e in episodes
     ]
     rng = random.Random(seed)
+    place = device()
+    model.to(place)
     optimizer = torch.optim.AdamW(model.parameters(), lr=config.lr, weight_decay=0.01)
     schedule = get_cosine_schedule_with_warmup(optimizer, config.steps // 10, config.steps)
     model.train()
@@ -189,6 +209,7 @@ def language_model(
         id_BT = torch.nn.utils.rnn.pad_sequence(picked, batch_first=True, padding_value=0)
         length_B = torch.tensor([len(row) for row in picked])
         mask_BT = (torch.arange(id_BT.shape[1])[None] < length_B[:, None]).long()
+        id_BT, mask_BT = id_BT.to(place), mask_BT.to(place)
         loss = model(
             input_ids=id_BT, attention_mask=mask_BT, labels=id_BT.masked_fill(mask_BT == 0, -100)
         ).loss
@@ -198,3 +219,4 @@ def language_model(
         schedule.step()
         optimizer.zero_grad()
         progress("language modelling", step + 1, config.steps)
+    model.cpu()

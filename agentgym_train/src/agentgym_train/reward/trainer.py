@@ -16,10 +16,10 @@ from transformers import PreTrainedTokenizerBase
 from agentgym_train.data.batching import Batch, pack
 from agentgym_train.data.sampler import EpochSampler
 from agentgym_train.engine import checkpoint
-from agentgym_train.engine.deepspeed import Engine
+from agentgym_train.engine.deepspeed import Engine, loading
 from agentgym_train.errors import TrainingError
+from agentgym_train.learning.balance import share_out
 from agentgym_train.learning.losses import bradley_terry
-from agentgym_train.learning.streams import in_step
 from agentgym_train.models.loading import load_reward_model
 from agentgym_train.reporting import metrics
 from agentgym_train.reward.calibration import summary
@@ -52,7 +52,8 @@ class RewardTrainer:
         pairs: Split,
     ):
         self.config, self.folder, self.tokenizer, self.pairs = config, folder, tokenizer, pairs
-        model = load_reward_model(config.model, tokenizer, seed=config.run.seed)
+        with loading(config.engine, config.model.dtype):
+            model = load_reward_model(config.model, tokenizer, seed=config.run.seed)
         self.shape = checkpoint.shape(model)
         newest = checkpoint.latest(folder)
         universal = newest is not None and checkpoint.is_universal(newest)
@@ -150,11 +151,11 @@ class RewardTrainer:
         )
 
     def _judged(self, batch: Batch) -> Iterator[Judged]:
-        """Judges pairs by micro-batches, the same number on every process.
+        """Judges this process's share of all pairs, in as many micro-batches as every process.
 
         An idle process gets a padding row, which is not a pair.
         """
-        for micro in in_step(
+        for micro, _ in share_out(
             batch, self.distributed, self.config.engine.micro_batch_tokens, whole_groups=True
         ):
             here = micro.to(self.engine.device)

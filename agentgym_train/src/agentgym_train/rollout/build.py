@@ -33,9 +33,12 @@ def sampling(config: Config, chat: Chat) -> Sampling:
 
 
 def make_collector(
-    config: Config, pool: EnvPool, generator: Generator, chat: Chat, **players: Any
+    config: Config, pool: EnvPool, generator: Generator, chat: Chat, **options: Any
 ) -> Collector:
-    """Returns a collector over a pool; ``players`` are its ``agents`` and ``opponents``."""
+    """Returns a collector over a pool.
+
+    ``options`` are its ``agents``, ``opponents`` and ``keep_next``.
+    """
     return Collector(
         pool,
         generator,
@@ -43,5 +46,5 @@ def make_collector(
         max_context=config.model.max_context,
         retries=config.env.retries,
         batch_wait=config.rollout.batch_wait,
-        **players,
+        **options,
     )

@@ -102,6 +102,10 @@ class Collector:
             generators are idle.
         agents: names of the environment's agents; empty if it has one agent.
         opponents: generators of the agents that the policy does not play, by agent.
+        keep_next: keep the prompt after the last action of an episode that is truncated at the
+            horizon. With several agents, the agent that would act next has it. A prompt that does
+            not fit into the context together with an action is not kept: the episode could not have
+            continued at any horizon.
     """
 
     def __init__(
@@ -115,9 +119,11 @@ class Collector:
         batch_wait: float = 10.0,
         agents: Sequence[str] = (),
         opponents: Mapping[str, Generator] = MappingProxyType({}),
+        keep_next: bool = False,
     ):
         self.pool, self.chat = pool, chat
         self.max_context, self.retries, self.batch_wait = max_context, retries, batch_wait
+        self.keep_next = keep_next
         self.generators = {
             agent: opponents.get(agent, generator) for agent in agents or SINGLE_AGENT
         }
@@ -231,21 +237,29 @@ class Collector:
         if result.terminated:
             self._end(episode, Status.COMPLETED)
         elif result.truncated or len(turns) >= self._max_turns:
+            if self.keep_next:
+                state.trajectory.next_ids = self._prompt(state, result.observation)
             self._end(episode, Status.TRUNCATED_HORIZON)
+        elif (ids := self._prompt(state, result.observation)) is None:
+            self._end(episode, Status.TRUNCATED_CONTEXT)
         else:
-            observation = result.observation
-            ids = (
-                self.chat.between(turns[-1].action_ids, observation)
-                if turns
-                else self.chat.opening(observation)
-            )
-            if state.tokens + len(ids) + self._room > self.max_context:
-                self._end(episode, Status.TRUNCATED_CONTEXT)
-                return
-            turns.append(Turn(observation, ids))
+            turns.append(Turn(result.observation, ids))
             state.tokens += len(ids)
             self._slots[agent].session.submit(state.row, ids)
             self._slots[agent].waiting[state.row] = episode, state
+
+    def _prompt(self, state: _AgentState, observation: str) -> list[int] | None:
+        """Returns the tokens before an agent's next action.
+
+        None: they do not fit into the context together with an action.
+        """
+        turns = state.trajectory.turns
+        ids = (
+            self.chat.between(turns[-1].action_ids, observation)
+            if turns
+            else self.chat.opening(observation)
+        )
+        return ids if state.tokens + len(ids) + self._room <= self.max_context else None
 
     def _credit(self, episode: _Episode, result: Result, *, begun: bool) -> None:
         """Adds the results of a step to each agent's latest turn."""

@@ -22,7 +22,9 @@ CHANGEABLE = frozenset(
         "env.retries",
         "env.failure_budget",
         "rollout.batch_wait",
+        "model.checkpointing",
         "engine.micro_batch_tokens",
+        "engine.sleep",
         "eval.every",
         "comparisons.every",
     }

@@ -4,6 +4,7 @@ import shutil
 from itertools import chain
 from pathlib import Path
 
+from transformers import AutoConfig, PretrainedConfig
 from transformers.utils import logging as transformers_logging
 
 from agentgym_envs import registry
@@ -15,8 +16,10 @@ from agentgym_train.engine import checkpoint
 from agentgym_train.errors import ConfigError, ModelError
 from agentgym_train.evaluation import evaluate
 from agentgym_train.files import Lock, publish, writing
+from agentgym_train.models import lora
 from agentgym_train.models.chat import Chat
-from agentgym_train.models.loading import load_shape, load_tokenizer, use_threads
+from agentgym_train.models.loading import check_attention, load_shape, load_tokenizer, use_threads
+from agentgym_train.planning.command import warning
 from agentgym_train.reporting import report
 from agentgym_train.reward import comparisons
 from agentgym_train.reward.config import RewardConfig
@@ -63,7 +66,8 @@ def prepare(config: Config | RewardConfig, display: report.Display, *, processes
     lock = Lock(folder)
     try:
         claim_folder(config)
-        for line in checkpoint.recover(folder):
+        unfit = warning(config, processes)
+        for line in (*checkpoint.recover(folder), *([unfit] if unfit else [])):
             display.console.print(f"warning: {line}", style="yellow", markup=False, soft_wrap=True)
         check_progress(config, folder)
         if newest := checkpoint.latest(folder):
@@ -112,6 +116,9 @@ def check(config: Config, *, processes: int = 1) -> None:
     described = [check_one(one, several=len(config.envs) > 1) for one in config.each()]
     if config.model.path == SCRATCH:
         check_layers(config, config.scratch.layers)
+        shape = AutoConfig.for_model("qwen2", num_hidden_layers=1)
+        check_attention(config.model, shape)
+        check_adapter(config, shape)
     else:
         check_model(config)
         tokenizer = load_tokenizer(config.model.path)
@@ -129,6 +136,11 @@ def check_reward(config: RewardConfig, *, processes: int) -> None:
         raise ModelError(
             "a reward model is made of a trained model: set model.path to a policy's folder or to a"
             " hub name"
+        )
+    if config.model.lora.rank:
+        raise ModelError(
+            f"model.lora.rank={config.model.lora.rank}: a reward model is trained without an"
+            " adapter; set it to 0, and model.last_layers to train few layers"
         )
     if config.engine.minibatches != 1:
         raise ConfigError(
@@ -210,7 +222,10 @@ def check_keywords(config: Config) -> None:
 
 
 def check_model(config: Settings) -> None:
-    """Rejects a missing model, a context beyond its positions, and more layers than it has."""
+    """Rejects a missing model, a context beyond its positions, and more layers than it has.
+
+    It also rejects an attention implementation that the model cannot use.
+    """
     path = config.model.path
     shape = load_shape(path)
     reach = getattr(shape, "max_position_embeddings", None)
@@ -219,8 +234,16 @@ def check_model(config: Settings) -> None:
             f"model.max_context={config.model.max_context} is more than the {reach} positions of"
             f" {path!r}"
         )
+    check_attention(config.model, shape)
     if config.model.last_layers:
         check_layers(config, shape.get_text_config().num_hidden_layers)
+    check_adapter(config, shape)
+
+
+def check_adapter(config: Settings, shape: PretrainedConfig) -> None:
+    """Rejects an adapter that the model cannot have."""
+    if config.model.lora.rank:
+        lora.check(config.model.lora, shape)
 
 
 def check_layers(config: Settings, layers: int) -> None:

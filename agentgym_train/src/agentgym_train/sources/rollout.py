@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentgym_envs.pool import Description
+from agentgym_train import plugins
 from agentgym_train.config import Config
 from agentgym_train.data.types import Failure, Group
 from agentgym_train.errors import ConfigError
@@ -55,8 +56,16 @@ class RolloutSource(Source):
         self._pool = make_pool(
             context.config, max(len(self._numbers), 1) * env.group_size, env.kwargs
         )
+        # Only an algorithm that bootstraps pays for the last prompts.
+        algorithm = plugins.make_algorithm(context.config.algorithm)
+        keep_next = "next_value" in algorithm.required_streams
         self._collector = make_collector(
-            context.config, self._pool, context.generator, context.chat, **players
+            context.config,
+            self._pool,
+            context.generator,
+            context.chat,
+            keep_next=keep_next,
+            **players,
         )
 
     def next(self, step: int, horizon: int) -> list[Group]:

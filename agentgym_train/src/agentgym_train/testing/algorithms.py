@@ -51,6 +51,7 @@ def check_algorithm(name_or_options: str | Mapping[str, Any], *, group_size: int
     return [
         "compute_advantages changes no tokens or rows; its streams are finite and of their shape",
         "the loss and its gradient are finite, and the gradient is 0 outside of action tokens",
+        "trajectories that zero_loss_B marks add nothing to the loss or its gradient",
         "losses and weights of parts add up to those of the whole batch: they are sums, not means",
         "an idle micro-batch has a differentiable loss, and its weight is 0",
         "a process without episodes works",
@@ -74,6 +75,16 @@ def _check(algorithm: Algorithm, groups: Sequence[Group], seed: int, fail: Fail)
     for name, gradient_BT in gradients.items():
         if outside := int((gradient_BT.abs() * ~batch.action_BT).count_nonzero()):
             fail(f"its loss has a gradient for the {name} of {outside} tokens that are not actions")
+    marked_B = algorithm.zero_loss_B(batch)
+    if marked_B.dtype != torch.bool or marked_B.shape != batch.group_B.shape:
+        fail(f"zero_loss_B returned {marked_B.dtype} of shape {tuple(marked_B.shape)}")
+    rest, _ = _loss(algorithm, batch.take((~marked_B).nonzero()[:, 0].tolist()), seed, fail)
+    slope = max(float(gradient_BT[marked_B].abs().sum()) for gradient_BT in gradients.values())
+    if slope or abs(whole - rest) > 1e-3 * (1 + abs(whole)):
+        fail(
+            f"zero_loss_B marks {int(marked_B.sum())} trajectories, but their loss is"
+            f" {whole - rest:g} and the sum of its gradient is {slope:g}"
+        )
     parts = batch.micro_batches(1, whole_groups=algorithm.whole_groups)
     sums = [_loss(algorithm, part, seed, fail)[0] for part in parts]
     for name, total, added in (
@@ -139,7 +150,10 @@ def _needed(batch: Batch, algorithm: Algorithm, seed: int) -> Batch:
 
 
 def _groups(seed: int, size: int) -> list[Group]:
-    """Returns three groups of trajectories of uneven length; the second one is empty."""
+    """Returns three groups of trajectories of uneven length; the second one is empty.
+
+    With an odd seed, the returns of the third one are equal.
+    """
     rng = torch.Generator().manual_seed(seed)
 
     def number(most: int) -> int:
@@ -159,4 +173,7 @@ def _groups(seed: int, size: int) -> list[Group]:
     def trajectory(group: int) -> Trajectory:
         return Trajectory(f"task {group}", group, [turn() for _ in range(number(5))])
 
-    return [Group(n, [] if n == 1 else [trajectory(n) for _ in range(size)]) for n in range(3)]
+    groups = [Group(n, [] if n == 1 else [trajectory(n) for _ in range(size)]) for n in range(3)]
+    for played in (played for t in groups[2].trajectories for played in t.turns if seed % 2):
+        played.reward = 0.0
+    return groups

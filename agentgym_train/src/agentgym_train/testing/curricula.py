@@ -20,7 +20,7 @@ CUTS = 4  # interruptions per run
 EXTREMES = (0.0, 1.0, -1e6, 1e6)
 METRICS = (
     *means(dict.fromkeys(totals([], Distributed()) | failed([]), 1.0)),
-    *("horizon", "loss", "entropy", "logp_drift", "grad_norm", "lr", "updates"),
+    *("horizon", "loss", "entropy", "logp_drift", "grad_norm", "lr", "updates", "skipped"),
 )
 """Names of the metrics of every step; an algorithm can log more."""
 

@@ -1,0 +1,149 @@
+"""Bytes that DeepSpeed's engine holds on a card: stage by stage, as measured on its tensors."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from deepspeed.runtime.zero.config import DeepSpeedZeroConfig
+
+from agentgym_train.config import EngineConfig
+from agentgym_train.engine.zero_config import zero_config
+from agentgym_train.planning.trace import Weight
+
+FLOAT32 = 4
+BUCKET = 500_000_000
+"""Elements that DeepSpeed joins in an all-reduce of gradients without ZeRO."""
+MASTER, MOMENTS = FLOAT32, 2 * FLOAT32
+"""Bytes per trained parameter: its float32 copy, and AdamW's two moments."""
+
+
+@dataclass(frozen=True)
+class Cards:
+    """Where a run trains."""
+
+    count: int
+    """Number of cards, which is the number of processes."""
+    cpu: bool = False
+    """Train on the CPU. A buffer then needs memory only as far as it is used."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """Bytes of one engine on one card."""
+
+    weights: float
+    optimizer: float
+    """AdamW's moments and float32 copies of the weights."""
+    gradients: float
+    """Accumulated gradients during the update."""
+    gradients_kept: float
+    """The part of ``gradients`` that stays allocated between updates."""
+    buckets: float
+    """Buffers that stay allocated."""
+    gathered: float
+    """Weights of other cards that a pass gathers, and gradients on their way to other cards."""
+    step: float
+    """Temporary numbers of the optimizer step, above ``gradients``."""
+    host: float
+    """Bytes in main memory, by offloading."""
+
+
+def held(
+    weights: Sequence[Weight],
+    config: EngineConfig,
+    dtype: str,
+    cards: Cards,
+    *,
+    frozen: bool = False,
+) -> Held:
+    """Returns what the engine of a model holds.
+
+    Args:
+        weights: the parameters of the model.
+        config: the ZeRO settings.
+        dtype: "float32" or "bfloat16".
+        cards: where it trains.
+        frozen: the model is not trained, such as a reference.
+    """
+    zero = DeepSpeedZeroConfig(**zero_config(config, dtype)["zero_optimization"])
+    size = 2 if dtype == "bfloat16" else FLOAT32
+    trained = 0 if frozen else sum(w.numel for w in weights if w.trained)
+    if int(zero.stage) == 3:
+        return _sharded(weights, trained, zero, size, cards)
+    return _replicated(weights, trained, zero, size, cards)
+
+
+def _replicated(
+    weights: Sequence[Weight], trained: int, zero: Any, size: int, cards: Cards
+) -> Held:
+    """Stages 0, 1 and 2: every card holds all weights."""
+    stage, count = int(zero.stage), cards.count
+    total = sum(w.numel for w in weights)
+    part = trained / (count if stage else 1)
+    bucket = size * (
+        min(zero.reduce_bucket_size, trained) if cards.cpu else zero.reduce_bucket_size
+    )
+    copies = (2 if zero.overlap_comm else 1) + (count > 1)
+    largest = max((w.numel for w in weights if w.trained), default=0)
+    # float32 has no extra copy without ZeRO: the optimizer changes the weights themselves.
+    optimizer = (MOMENTS + (MASTER if stage else 0)) * part
+    gradients = FLOAT32 * (part if stage == 2 else trained)
+    off = _place(zero.offload_optimizer) != "none" and stage > 0
+    flat = FLOAT32 * (min(trained, BUCKET) if stage == 0 else part)
+    step = max(flat, _moving(part, cards) - gradients if stage else 0)
+    return Held(
+        weights=size * total,
+        optimizer=0 if off else optimizer,
+        gradients=0 if off else gradients,
+        gradients_kept=0,
+        # DeepSpeed frees its buffer after the backward pass, so the optimizer step is without it.
+        buckets=0,
+        gathered=copies * bucket + FLOAT32 * largest if stage and trained else 0,
+        step=0 if off else step,
+        host=(optimizer + FLOAT32 * part if off else 0) * count,
+    )
+
+
+def _sharded(weights: Sequence[Weight], trained: int, zero: Any, size: int, cards: Cards) -> Held:
+    """Stage 3: every card holds its part of each weight, and gathers a weight when it is used."""
+    count = cards.count
+    total = sum(w.numel for w in weights)
+    largest = max(w.numel for w in weights)
+    small = sum(w.numel for w in weights if w.numel < zero.param_persistence_threshold)
+    part = trained / count
+    optimizer, gradients = (MASTER + MOMENTS) * part, FLOAT32 * part
+    bucket = _bucket(zero, trained, cards)
+    # Weights of one fetch arrive in one buffer and are then copied to their places.
+    live = min(total, zero.max_live_parameters + 2 * zero.prefetch_bucket_size + largest)
+    away_optimizer, away_weights = (
+        _place(place) != "none" for place in (zero.offload_optimizer, zero.offload_param)
+    )
+    shards = size * total / count
+    return Held(
+        weights=(0 if away_weights else shards) + size * small * (1 - 1 / count),
+        optimizer=0 if away_optimizer else optimizer,
+        gradients=0 if away_optimizer else gradients,
+        gradients_kept=0 if away_optimizer else gradients,
+        buckets=size * bucket if trained else 0,
+        gathered=0 if count == 1 else size * (live + largest),
+        step=0 if away_optimizer else _moving(min(part, zero.sub_group_size), cards),
+        host=((optimizer + gradients) * away_optimizer + shards * away_weights) * count,
+    )
+
+
+def _bucket(zero: Any, trained: int, cards: Cards) -> int:
+    """Returns the elements of the buffer for gradients, as far as they need memory."""
+    size = int(zero.reduce_bucket_size)
+    return min(size, trained) if cards.cpu else size
+
+
+def _moving(numel: float, cards: Cards) -> float:
+    """Returns the bytes of gradients in one piece and of AdamW's temporary numbers."""
+    # On the CPU, AdamW has a root and a quotient at a time; on an accelerator only the root.
+    return FLOAT32 * numel * (3 if cards.cpu else 2)
+
+
+def _place(offload: Any) -> str:
+    """Returns where DeepSpeed moves a state: "none", "cpu" or "nvme"."""
+    device = getattr(offload, "device", None)
+    return "none" if device is None else str(getattr(device, "value", device))

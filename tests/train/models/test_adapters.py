@@ -1,0 +1,59 @@
+"""Adapters of every architecture: what is adapted, merged and rejected."""
+
+import pytest
+import tiny
+import torch
+
+from agentgym_envs.errors import MissingExtra
+from agentgym_train.config import LoraConfig
+from agentgym_train.errors import ModelError
+from agentgym_train.models import lora
+
+ADAPTED = [kind for kind in tiny.ARCHITECTURES if kind != "mamba"]
+
+
+@pytest.mark.parametrize("kind", ADAPTED)
+def test_the_merged_weights_compute_what_the_adapter_computes(kind):
+    config, model, ids = LoraConfig(rank=4), tiny.model(kind).eval(), torch.arange(20)[None]
+    names = [name for name, _ in model.named_parameters()]
+    with torch.no_grad():
+        first = model(input_ids=ids).logits
+        lora.check(config, model.config)
+        lora.adapt(model, config, path="unused", seed=0)
+        assert torch.equal(model(input_ids=ids).logits, first), "B starts at 0"
+        for layer in lora.adapted(model).values():
+            layer.lora_B["default"].weight.normal_(std=0.01)
+        ours = model(input_ids=ids).logits
+        weights = {weight.name: weight.value() for weight in lora.merged_weights(model)}
+        with lora.switched_off(model):
+            assert torch.equal(model(input_ids=ids).logits, first)
+    assert list(weights) == names
+    plain = tiny.model(kind, seed=1).eval()
+    plain.load_state_dict(weights, strict=False)
+    with torch.no_grad():
+        torch.testing.assert_close(plain(input_ids=ids).logits, ours, atol=1e-4, rtol=1e-4)
+    assert (ours - first).abs().max() > 0.01
+    trained = {name for name, weight in model.named_parameters() if weight.requires_grad}
+    assert trained == {name for name, _ in model.named_parameters() if ".lora_" in name}
+
+
+def test_the_seed_decides_the_initial_weights():
+    made = []
+    for seed in (0, 0, 1):
+        model = tiny.model()
+        lora.adapt(model, LoraConfig(rank=4), path="unused", seed=seed)
+        made.append(next(iter(lora.adapted(model).values())).lora_A["default"].weight)
+    assert torch.equal(made[0], made[1])
+    assert not torch.equal(made[0], made[2])
+
+
+def test_a_model_that_peft_rejects_is_one_line():
+    with pytest.raises(ModelError, match="a mamba model cannot have the adapter") as caught:
+        lora.check(LoraConfig(rank=4), tiny.model("mamba").config)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_extra_names_the_command(monkeypatch):
+    monkeypatch.setattr(lora, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match=r"^model\.lora .*pip install .*agentgym-train\[lora\]"):
+        lora.check(LoraConfig(rank=4), tiny.model().config)
