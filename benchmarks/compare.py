@@ -47,7 +47,7 @@ from agentgym_train.evaluation import evaluate
 from agentgym_train.files import write_whole
 from agentgym_train.learning import streams
 from agentgym_train.models import scratch
-from agentgym_train.models.loading import load_model
+from agentgym_train.models.loading import load_policy
 from agentgym_train.reporting import report
 from agentgym_train.run.folder import claim_folder
 from agentgym_train.run.prepare import check
@@ -143,7 +143,7 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
     check(config)
     parts = assemble(config, claim_folder(config))
     trainer, tokenizer, held_out = Trainer(parts), parts.tokenizer, parts.held_out[0]
-    model = load_model(config.model.path, config.model.dtype, last_layers=config.model.last_layers)
+    model = load_policy(config.model, config.model.path, seed=seed)
     curve: list[dict[str, Any]] = []
     # All methods share the start, so one evaluation is enough.
     first = work / f"start-{name}-{seed}.json"
@@ -217,6 +217,7 @@ def gradient_noise(trainer: Trainer, model: PreTrainedModel, groups: list[Group]
         trainer.producers,
         distributed=trainer.distributed,
         max_tokens=limit,
+        groups=groups,
     )
     batch = algorithm.compute_advantages(batch, groups, trainer.distributed)
     # Not strict, since the unembedding can be tied to the embedding.
