@@ -15,7 +15,7 @@ import re
 import textwrap
 import typing
 from collections.abc import Iterator, Sequence
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, Field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ SECTIONS = {
     "run": config.RunConfig,
     "env": config.EnvConfig,
     "model": config.ModelConfig,
+    "model.lora": config.LoraConfig,
     "scratch": config.ScratchConfig,
     "rollout": config.RolloutConfig,
     "engine": config.EngineConfig,
@@ -202,6 +203,7 @@ def option_table(kind: type) -> str:
     rows = [
         f"| `{item.name}` | {type_of(item)} | {default_of(item)} | {texts.get(item.name, '')} |"
         for item in fields(kind)
+        if not is_dataclass(item.type)  # a section of its own
     ]
     return (
         "\n".join(["| key | type | default | meaning |", "|---|---|---|---|", *rows])
