@@ -41,7 +41,7 @@ turns = 4
 [eval]
 episodes = 1
 [engine]
-micro_batch_tokens = 640
+micro_batch_tokens = 320
 zero = {{ reduce_bucket_size = 100000, allgather_bucket_size = 100000 }}
 """
 
