@@ -76,16 +76,18 @@ class Peaks:
 
 
 def groups(config: Config, processes: int) -> list[Group]:
-    """Returns this process's groups of one trajectory each, as long as the context."""
+    """Returns this process's groups of two trajectories, as long as the context.
+
+    One succeeds: trajectories without an advantage would not be run.
+    """
     turns = config.model.max_context // (PROMPT + ACTION)
 
-    def turn(number: int) -> Turn:
-        return Turn("", [5] * PROMPT, [6] * ACTION, [-5.0] * ACTION, reward=number % 2)
+    def trajectory(number: int, reward: float) -> Trajectory:
+        turn = Turn("", [5] * PROMPT, [6] * ACTION, [-5.0] * ACTION, reward=reward)
+        return Trajectory("", number, [turn] * turns)
 
     count = max(1, config.groups // processes)
-    return [
-        Group(n, [Trajectory("", n, [turn(n)] * turns) for _ in range(2)]) for n in range(count)
-    ]
+    return [Group(n, [trajectory(n, reward) for reward in (0.0, 1.0)]) for n in range(count)]
 
 
 def learn(config: Config, engines: list[Engine]) -> None:

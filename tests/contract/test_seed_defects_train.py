@@ -164,7 +164,10 @@ def outcome(options):
     wave_BT = torch.sin(batch.id_BT.float())
     batch = algorithm.compute_advantages(
         batch.with_streams(
-            reference=batch.logp_BT + wave_BT / 3, old=batch.logp_BT + wave_BT / 2, value=wave_BT
+            reference=batch.logp_BT + wave_BT / 3,
+            old=batch.logp_BT + wave_BT / 2,
+            value=wave_BT,
+            next_value=wave_BT / 4,
         ),
         groups,
         Distributed(),

@@ -327,7 +327,8 @@ def test_a_model_that_changes_its_logits_trains_under_zero_3(tmp_path, checkpoin
     logp_BT.sum().backward()
     wanted = torch.nn.utils.get_total_norm([p.grad for p in plain.parameters()])
     zero = EngineConfig(zero_stage=3, zero={"stage3_param_persistence_threshold": 0})
-    policy = load_model(str(tmp_path), "float32", checkpointing=checkpointing)
+    model = ModelConfig(path=str(tmp_path), checkpointing="on" if checkpointing else "off")
+    policy = load_policy(model, model.path, seed=0)
     with closing(Engine(policy, zero, dtype="float32", temperature=1.0)) as engine:
         forward = engine.forward(batch)
         torch.testing.assert_close(forward.logp_BT, logp_BT)

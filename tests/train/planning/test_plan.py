@@ -33,7 +33,7 @@ TINY = 10 * 8 + 2 * LAYER + 8
 
 def setting(folder, *, rows=1, tokens=64, critic=None, bonus=False, **model):
     shape = AutoConfig.from_pretrained(folder)
-    config = ModelConfig(path=folder, **model)
+    config = ModelConfig(path=folder, **({"checkpointing": "off"} | model))
     return Setting(shape, shape.to_json_string(), config, critic, bonus, rows, tokens)
 
 
@@ -143,8 +143,8 @@ def test_fake_tensors_need_what_real_ones_need(tmp_path, critic):
 def test_activations_grow_with_tokens_layers_and_the_bonus(tmp_path):
     folder = qwen.save(tmp_path, "small")
     short, long = (trace(setting(folder, tokens=n)).activations for n in (500, 1000))
-    assert long == pytest.approx(2 * short, rel=0.02)
-    assert trace(setting(folder, rows=2, tokens=500)).activations == pytest.approx(long, rel=0.02)
+    assert long == pytest.approx(2 * short, rel=0.03)  # the slices of the head do not grow
+    assert trace(setting(folder, rows=2, tokens=500)).activations == pytest.approx(long, rel=0.03)
     assert trace(setting(folder, tokens=500, bonus=True)).activations > short
     assert trace(setting(folder, tokens=500, dtype="bfloat16")).activations < short
     eager = trace(setting(folder, tokens=1000, attn_implementation="eager")).activations
@@ -231,7 +231,7 @@ CASES = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [1, 2])
+@pytest.mark.parametrize("number", [1, pytest.param(2, marks=pytest.mark.full)])
 def test_real_engines_and_generators_peak_where_the_plan_says(number, tmp_path, monkeypatch):
     """Every tensor of one process is counted. The plan is within 10 %."""
     file = qwen.written(tmp_path)

@@ -162,7 +162,7 @@ def test_the_shipped_sizes_fit_eight_cards_of_80_gib(tmp_path, size, lora):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("script", ["gpu.py", "memory.py"])
+@pytest.mark.parametrize("script", ["gpu.py", pytest.param("memory.py", marks=pytest.mark.full)])
 def test_a_benchmark_runs_small_on_this_machine(script, tmp_path):
     out = tmp_path / "result.md"
     command = [sys.executable, str(ROOT / "benchmarks" / script), "--small", "--out", str(out)]
