@@ -12,13 +12,14 @@ import threading
 import time
 from collections import Counter
 from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import gymnasium
 import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from stub_server import StubServer
 
 from agentgym_envs.envs.search import server as search_server
 from agentgym_envs.envs.search.datasets import read_corpus, read_questions
@@ -286,7 +287,7 @@ def slowly():
 def server(monkeypatch):
     monkeypatch.setattr(search_server, "BACKOFF", 0.01)
     Server.seen, Server.plan = [], [(200, {}, [GOOD])]
-    with ThreadingHTTPServer(("127.0.0.1", 0), Server) as http:
+    with StubServer(("127.0.0.1", 0), Server) as http:
         threading.Thread(target=http.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{http.server_port}/retrieve"
         http.shutdown()

@@ -94,7 +94,14 @@ def raising(error):
     return act, act_later
 
 
-OWN = [TimeoutError("own"), StopIteration(3), SystemExit(4), KeyError("bug"), ValueError("a\nb")]
+OWN = [
+    TimeoutError("own"),
+    StopIteration(3),
+    SystemExit(4),
+    BaseException("panic"),
+    KeyError("bug"),
+    ValueError("a\nb"),
+]
 
 
 # A coroutine cannot raise StopIteration.

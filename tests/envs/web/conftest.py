@@ -1,8 +1,8 @@
-import http.server
 import threading
 from pathlib import Path
 
 import pytest
+import stub_server
 from pages import Outside, PagesEnv
 
 from agentgym_envs.envs.web.chromium import process
@@ -73,7 +73,7 @@ def make():
 
 @pytest.fixture
 def outside():
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Outside)
+    server = stub_server.StubServer(("127.0.0.1", 0), Outside)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     Outside.hits.clear()
     Outside.hang.clear()

@@ -13,6 +13,7 @@ import subprocess
 import threading
 
 import pytest
+import stub_server
 from pages import ORIGIN, click
 
 from agentgym_envs.envs.web.proxy import Reply, Request
@@ -310,7 +311,7 @@ def strict(tmp_path):
         f' --ignore-certificate-errors-spki-list={trusted} "$@"\n'
     )
     program.chmod(0o755)
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Strict)
+    server = stub_server.StubServer(("127.0.0.1", 0), Strict)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
     server.socket = context.wrap_socket(server.socket, server_side=True)

@@ -8,6 +8,7 @@ import threading
 import time
 
 import pytest
+import stub_server
 from pages import ORIGIN, PagesEnv
 from typer.testing import CliRunner
 
@@ -291,7 +292,7 @@ class ResetServer(http.server.BaseHTTPRequestHandler):
 @pytest.fixture
 def reset_server():
     ResetServer.log, ResetServer.ready_after, ResetServer.running = [], 2, False
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), ResetServer)
+    server = stub_server.StubServer(("127.0.0.1", 0), ResetServer)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()

@@ -90,9 +90,9 @@ def _failures(who: str) -> Iterator[None]:
     """Turns exceptions into an ``AgentFailure``."""
     try:
         yield
-    except AgentGymError:
+    except (AgentGymError, KeyboardInterrupt, asyncio.CancelledError, GeneratorExit, _Blocked):
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # a panic of a Rust library, for example, is no Exception
         raise _failure(who, error) from error
 
 

@@ -157,6 +157,7 @@ def _summary(runner: Runner, job: Job) -> Outcome:
         out.print(saved, soft_wrap=True)
     if left:
         why = runner.stopped or f"each of their tries failed, the last with: {runner.last_error}"
+        why = why.rstrip(".")
         again = "" if runner.budget.spent else ". The same command plays them"
         verb = "is" if left == 1 else "are"
         _warn(f"{tables.counted(left, 'episode')} {verb} missing: {why}{again}")

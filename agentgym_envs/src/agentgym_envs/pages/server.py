@@ -6,6 +6,7 @@ refused: web sites in the same browser can neither read nor write.
 
 import json
 import secrets
+import sys
 from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -47,6 +48,11 @@ class LocalServer(ThreadingHTTPServer):
         self.token = secrets.token_urlsafe(16)
         self.hosts = {f"{host}:{self.server_port}" for host in HOSTS}
         self.content = content.encode()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Prints exceptions, except that of a browser that closed its connection."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
     def address(self, fragment: str = "") -> str:
         """Returns the page's address, with a fragment if there is one."""
