@@ -33,7 +33,7 @@ from agentgym_train.learning.update import update
 from agentgym_train.models.loading import load_policy
 
 RESULT = Path(__file__).parent / "results" / "update_memory.md"
-EPISODES, TURNS, PROMPT, ACTION = 4, 16, 45, 19  # 1,024 tokens per episode, 30 % of them sampled
+EPISODES, TURNS, PROMPT, ACTION = 2, 16, 45, 19  # 1,024 tokens per episode, 30 % of them sampled
 GIB = 2**30
 VARIANTS = {
     "plain": ModelConfig(checkpointing="off"),
@@ -47,7 +47,7 @@ app = typer.Typer(pretty_exceptions_enable=False)
 
 
 def groups(vocabulary: int) -> list[Group]:
-    """Returns two groups of synthetic episodes in which half of the episodes succeed."""
+    """Returns a group of synthetic episodes of which half succeed."""
     draw = torch.Generator().manual_seed(0)
 
     def ids(count: int) -> list[int]:
@@ -61,8 +61,7 @@ def groups(vocabulary: int) -> list[Group]:
         ]
         return Trajectory("", number, turns)
 
-    half = EPISODES // 2
-    return [Group(n, [trajectory(n * half + i) for i in range(half)]) for n in range(2)]
+    return [Group(0, [trajectory(number) for number in range(EPISODES)])]
 
 
 def plain_forward(model: Any, micro: Batch) -> Forward:
@@ -103,7 +102,7 @@ def one(model: str, variant: str, updates: int) -> None:
     seconds = []
     for _ in range(updates + 1):
         began = time.perf_counter()
-        update(engine, algorithm, batch, groups=2, config=config)
+        update(engine, algorithm, batch, groups=1, config=config)
         seconds.append(time.perf_counter() - began)
     peak = memory("VmHWM")
     print(json.dumps({"seconds": seconds[1:], "above": peak - before, "peak": peak}), flush=True)
