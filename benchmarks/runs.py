@@ -4,17 +4,18 @@ import json
 import shlex
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from agentgym_envs import pool
-from agentgym_train import plugins
 from agentgym_train.config import Config
 from agentgym_train.data.types import Trajectory
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.evaluation import evaluate
+from agentgym_train.models.chat import Chat
 from agentgym_train.models.loading import device, load_tokenizer
+from agentgym_train.rollout.build import make_generator
 
 CHUNK = 200  # episodes of one evaluation
 
@@ -45,17 +46,20 @@ def play(config: Config, described: pool.Description, model: Path, key: str) -> 
         key: seeds the sampling noise; evaluations with different keys have independent noise.
     """
     tokenizer = load_tokenizer(str(model))
-    generator = plugins.make(plugins.GENERATOR, config.generator).build(
-        str(model), device(), torch.float32
+    generator = make_generator(
+        config, str(model), Chat(tokenizer), device=device(), distributed=Distributed()
     )
     wanted, tasks = config.eval.episodes, len(described.task_ids or ()) or config.eval.episodes
-    parts = [
-        evaluate.evaluate(
-            config, generator, tokenizer, described, share=share, key=f"{key} {turn} {share.start}"
-        )
+    keys = [
+        (slice(n, n + CHUNK), f"{key} {turn} {n}")
         for turn in range(-(-wanted // tasks))
-        for share in (slice(n, n + CHUNK) for n in range(0, min(wanted, tasks), CHUNK))
+        for n in range(0, min(wanted, tasks), CHUNK)
     ]
+    with closing(generator):
+        parts = [
+            evaluate.evaluate(config, generator, tokenizer, described, share=share, key=key)
+            for share, key in keys
+        ]
     return [t for part in parts for t in part.trajectories]
 
 

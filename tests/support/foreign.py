@@ -45,17 +45,15 @@ class Turns(Curriculum):
 class Naive(GeneratorPlugin):
     """Builds a generator; has no options."""
 
-    def build(self, model_folder, device, dtype):
-        return NaiveGenerator(
-            AutoModelForCausalLM.from_pretrained(model_folder, dtype=dtype).eval()
-        )
+    def build(self, context):
+        return NaiveGenerator(load(context))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Hollow(GeneratorPlugin):
     """Builds an object that is not a generator."""
 
-    def build(self, model_folder, device, dtype):
+    def build(self, context):
         return object()
 
 
@@ -63,14 +61,19 @@ class Hollow(GeneratorPlugin):
 class Stale(GeneratorPlugin):
     """Builds a generator that ignores the requested temperature."""
 
-    def build(self, model_folder, device, dtype):
-        return StaleGenerator(
-            AutoModelForCausalLM.from_pretrained(model_folder, dtype=dtype).eval()
-        )
+    def build(self, context):
+        return StaleGenerator(load(context))
+
+
+def load(context):
+    model = AutoModelForCausalLM.from_pretrained(context.model_folder, dtype=context.dtype)
+    return model.eval()
 
 
 class NaiveGenerator:
     """Computes the whole history for every token; has only the methods of the protocol."""
+
+    in_background = False
 
     def __init__(self, model):
         self._model, self._version = model, 0
@@ -91,6 +94,9 @@ class NaiveGenerator:
     def wake(self):
         pass
 
+    def close(self):
+        pass
+
 
 class StaleGenerator(NaiveGenerator):
     def session(self, seeds, sampling):
@@ -109,12 +115,15 @@ class _Session:
     def finish(self, row):
         self._history[row] = None
 
+    def close(self):
+        pass
+
     def submit(self, row, ids):
         self._history[row] += ids
         self._submitted.append(row)
 
     @torch.no_grad()
-    def poll(self):
+    def poll(self, timeout=None):
         """Returns one row per call, the latest first."""
         return {
             row: self._answer(row) for row in (self._submitted.pop() for _ in self._submitted[:1])

@@ -10,10 +10,13 @@ from agentgym_train.rollout.collector import Collector
 class ScriptedGenerator:
     """``script(row, turn)`` returns an action as text or token ids; each row starts at turn 0."""
 
+    in_background = False
+
     def __init__(self, script, tokenizer=None):
         self.script = script
         self.tokenizer = tokenizer or tiny.tokenizer(tiny.CHATML)
         self.prompts, self.seeds, self.version, self.finished = [], [], 0, []
+        self.closed_sessions = 0
 
     def load(self, weights, version):
         self.version = version
@@ -22,6 +25,9 @@ class ScriptedGenerator:
         pass
 
     def wake(self):
+        pass
+
+    def close(self):
         pass
 
     def session(self, seeds, sampling):
@@ -37,7 +43,7 @@ class _Session:
     def submit(self, row, ids):
         self.submitted[row] = list(ids)
 
-    def poll(self):
+    def poll(self, timeout=None):
         prompts, self.submitted = self.submitted, {}
         self.generator.prompts.append(prompts)
         return {row: self.sample(row) for row in prompts}
@@ -58,6 +64,9 @@ class _Session:
 
     def finish(self, row):
         self.generator.finished.append(row)
+
+    def close(self):
+        self.generator.closed_sessions += 1
 
 
 def play(pool, starts, script, *, chat=None, max_turns=10, max_context=1000, **options):

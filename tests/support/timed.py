@@ -52,6 +52,8 @@ class TimedPool:
 class TimedGenerator(ScriptedGenerator):
     """Takes one second per sample, one sample after another, in the background."""
 
+    in_background = True
+
     def __init__(self, clock):
         super().__init__(lambda row, turn: "x")
         self.clock, self.due, self.free = clock, {}, 0.0
@@ -64,10 +66,11 @@ class TimedGenerator(ScriptedGenerator):
         assert row not in self.due
         self.due[row] = self.free = max(self.clock.now, self.free) + 1
 
-    def poll(self):
+    def poll(self, timeout=None):
         if not self.due:
             return {}
-        self.clock.wait(min(self.due.values()))
+        earliest = min(self.due.values())
+        self.clock.wait(earliest if timeout is None else min(earliest, self.clock.now + timeout))
         done = [row for row, due in self.due.items() if due <= self.clock.now]
         for row in done:
             del self.due[row]

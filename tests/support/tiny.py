@@ -3,8 +3,10 @@
 import torch
 from transformers import CONFIG_MAPPING, AutoModelForCausalLM, Qwen2Config, Qwen2ForCausalLM
 
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.models import scratch
 from agentgym_train.models.chat import Chat
+from agentgym_train.protocols import GeneratorContext, Sampling
 
 # Similar to ChatML: a separator follows the end of each message.
 CHATML = (
@@ -42,6 +44,20 @@ def tokenizer(template=None):
         )
         made.chat_template = template
     return made
+
+
+def context(folder, *, dtype=torch.float32, max_rows=0):
+    """Returns what a generator of a saved model is built from."""
+    return GeneratorContext(
+        model_folder=folder,
+        device=torch.device("cpu"),
+        dtype=dtype,
+        max_context=512,
+        max_rows=max_rows,
+        sampling=Sampling(temperature=1.0, max_new_tokens=6, stop_ids=frozenset()),
+        seed=0,
+        distributed=Distributed(),
+    )
 
 
 def save(folder, *, template=None, seed=0, hidden=32, layers=2):

@@ -34,6 +34,7 @@ from .protocols import AlgorithmPlugin as AlgorithmPlugin
 from .protocols import Curriculum as Curriculum
 from .protocols import CurriculumPlugin as CurriculumPlugin
 from .protocols import Generator as Generator
+from .protocols import GeneratorContext as GeneratorContext
 from .protocols import GeneratorPlugin as GeneratorPlugin
 from .protocols import RunContext as RunContext
 from .protocols import Sample as Sample

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
 from transformers import PreTrainedTokenizerBase
 
 from agentgym_envs.pool import Description
@@ -17,6 +16,7 @@ from agentgym_train.engine.deepspeed import Engine, loading
 from agentgym_train.engine.distributed import Distributed
 from agentgym_train.models.loading import load_policy, load_tokenizer
 from agentgym_train.protocols import Algorithm, Generator, Tracker
+from agentgym_train.rollout.build import make_generator
 from agentgym_train.rollout.descriptions import describe
 from agentgym_train.rollout.environments import TrainingEnv, make_training_envs
 
@@ -68,6 +68,13 @@ def assemble(config: Config, folder: Path) -> Parts:
     newest = checkpoint.latest(folder)
     universal = newest is not None and checkpoint.is_universal(newest)
     engines = critic.engines(config, model, model_path, kind, universal=universal)
+    generator = make_generator(
+        config,
+        model_path,
+        envs[0].chat,
+        device=engines[0].device,
+        distributed=engines[0].distributed,
+    )
     return Parts(
         config=config,
         folder=folder,
@@ -77,19 +84,11 @@ def assemble(config: Config, folder: Path) -> Parts:
         held_out=held_out,
         algorithm=algorithm,
         engines=engines,
-        generator=make_generator(config, model_path, engines[0].device),
+        generator=generator,
         model_config=model.config,
         shape=shape,
         newest=newest,
     )
-
-
-def make_generator(config: Config, model_path: str, device: torch.device) -> Generator:
-    """Returns the configured generator with the weights of a model folder."""
-    generator: Generator = plugins.make_object(
-        plugins.GENERATOR, config.generator, model_path, device, getattr(torch, config.model.dtype)
-    )
-    return generator
 
 
 def make_trackers(config: Settings, folder: Path, distributed: Distributed) -> list[Tracker]:

@@ -16,7 +16,7 @@ A method without ``@abstractmethod`` is a hook: override it only if its default 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -30,109 +30,13 @@ from agentgym_train.data.batching import Batch
 from agentgym_train.data.types import Failure, Group, Trajectory
 from agentgym_train.engine.distributed import Distributed
 from agentgym_train.engine.logps import Forward
+from agentgym_train.generators.protocol import Generator as Generator
+from agentgym_train.generators.protocol import GeneratorContext as GeneratorContext
+from agentgym_train.generators.protocol import GeneratorPlugin as GeneratorPlugin
+from agentgym_train.generators.protocol import Sample as Sample
+from agentgym_train.generators.protocol import Sampling as Sampling
+from agentgym_train.generators.protocol import Session as Session
 from agentgym_train.models.chat import Chat
-
-
-@dataclass(frozen=True)
-class Sample:
-    """An action that a generator sampled for one row."""
-
-    ids: list[int]
-    """Token ids, a stop token at the end included."""
-    logps: list[float]
-    """One log-probability per token, in nats."""
-    version: int
-    """The ``version`` of the latest ``load``: optimizer steps of the sampling weights.
-
-    It is 0 before the first ``load``.
-    """
-
-
-@dataclass(frozen=True)
-class Sampling:
-    """Sampling options."""
-
-    temperature: float
-    max_new_tokens: int
-    stop_ids: frozenset[int]
-
-
-class Session(ABC):
-    """Episodes in progress, one per row.
-
-    It keeps the state that makes continuing cheap, such as a key-value cache.
-
-    A submitted row is polled before any other call for it. A session can be dropped at any time.
-    """
-
-    @abstractmethod
-    def submit(self, row: int, ids: Sequence[int]) -> None:
-        """Appends token ids to a row and requests its next action.
-
-        An action ends with a stop token, or at ``max_new_tokens``.
-        """
-
-    @abstractmethod
-    def poll(self) -> dict[int, Sample]:
-        """Returns the new samples by row.
-
-        It blocks until at least one submitted row is sampled. Without a submitted row it returns an
-        empty dictionary.
-        """
-
-    @abstractmethod
-    def restart(self, row: int) -> None:
-        """Clears a row. Its sampling noise starts again."""
-
-    @abstractmethod
-    def finish(self, row: int) -> None:
-        """Ends a row: it will not be continued."""
-
-
-class Generator(ABC):
-    """Token ids in, token ids and log-probabilities out.
-
-    A generator is built with the initial weights and can sample at once. It sleeps while the policy
-    learns. Between ``sleep`` and ``load`` the trainer samples nothing.
-    """
-
-    @abstractmethod
-    def load(self, weights: Iterable[tuple[str, Tensor]], version: int) -> None:
-        """Copies the policy's weights.
-
-        Args:
-            weights: (name, full tensor) pairs; a tied weight comes under one of its names or under
-                both. The tensors belong to the policy, so they must be copied.
-            version: optimizer steps of these weights.
-
-        Raises:
-            ModelError: a weight is unknown, has another shape, or is missing.
-        """
-
-    @abstractmethod
-    def session(self, seeds: Sequence[int], sampling: Sampling) -> Session:
-        """Starts one episode per seed, in rows 0, 1, ….
-
-        The noise of a token is a function of three things only: its episode's seed, its turn
-        (submits of the row since it started or was restarted), and its position in the turn.
-        """
-
-    @abstractmethod
-    def sleep(self) -> None:
-        """Frees the generator's memory; the weights need not be kept. No session is in progress."""
-
-    @abstractmethod
-    def wake(self) -> None:
-        """Prepares for ``load``, after which the generator samples as before."""
-
-
-class GeneratorPlugin(ABC):
-    """The options of a generator."""
-
-    @abstractmethod
-    def build(self, model_folder: str, device: torch.device, dtype: torch.dtype) -> Generator:
-        """Returns the generator for a model in Hugging Face format."""
-
 
 STREAMS = {
     "reference": "log-probabilities under the initial policy",

@@ -260,7 +260,8 @@ class Trainer:
             engine.sleep()
 
     def close(self) -> None:
-        """Frees the engines."""
+        """Frees the generator and the engines."""
+        self.generator.close()
         for engine in self.engines:
             engine.close()
 

@@ -23,7 +23,7 @@ SAMPLING = Sampling(temperature=1.0, max_new_tokens=4, stop_ids=frozenset())
 
 
 def test_it_is_what_the_trainer_needs():
-    assert len(check_generator("background")) == 9
+    assert len(check_generator("background")) == 11
     assert no_thread_is_left()
 
 

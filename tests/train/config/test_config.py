@@ -146,6 +146,7 @@ MAY_BE_ZERO = {
         "env.retries",
         "env.failure_budget",
         "rollout.batch_wait",
+        "rollout.max_rows",
         "eval.horizon",
         "eval.every",
     ),

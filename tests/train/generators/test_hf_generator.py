@@ -8,7 +8,7 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from agentgym_train.errors import ModelError
-from agentgym_train.generators import hf
+from agentgym_train.generators import hf, ragged_cache
 from agentgym_train.generators.hf import HF, HFGenerator
 from agentgym_train.generators.probe import ask
 from agentgym_train.generators.sampling import choose, noise
@@ -156,7 +156,7 @@ def test_a_model_with_broken_weights_is_refused():
 
 
 def test_it_loads_the_models_folder_in_the_precision_asked_for(tmp_path):
-    generator = HF().build(tiny.save(tmp_path), torch.device("cpu"), torch.bfloat16)
+    generator = HF().build(tiny.context(tiny.save(tmp_path), dtype=torch.bfloat16))
     (sample,) = ask(generator.session([0], sampling()), {0: [5, 6]}).values()
     with torch.no_grad():
         model = AutoModelForCausalLM.from_pretrained(tmp_path, dtype=torch.bfloat16)
@@ -292,7 +292,124 @@ def test_all_rows_that_are_submitted_are_one_batch(generator, monkeypatch):
         session.submit(row, [20 + row])
     assert list(session.poll()) == [0, 3, 4]
     assert session.poll() == {}
-    assert batches == [5], "one call for all; the cache has a line for each row"
+    assert batches == [3], "one call for all; the cache has a line for each row so far"
+
+
+def at_once(generator, sampling, rows=6, turns=5):
+    """Plays rows that join the batch as soon as their last action is done, or a few polls later.
+
+    Returns the (prompt, sample) pairs of each row, and the rows that each poll returned.
+    """
+    session = generator.session([100 + row for row in range(rows)], sampling)
+    record, polled = {row: [] for row in range(rows)}, []
+    due = {row: row % 3 for row in range(rows)}  # row → the poll before which it is submitted
+    while any(len(pairs) < turns for pairs in record.values()):
+        for row in [row for row, poll in due.items() if poll <= len(polled)]:
+            del due[row]
+            session.submit(row, prompt(row, len(record[row])))
+        samples = session.poll()
+        polled.append(list(samples))
+        for row, sample in samples.items():
+            record[row].append((prompt(row, len(record[row])), sample))
+            if len(record[row]) == turns:
+                session.finish(row)
+            else:
+                due[row] = len(polled) + (row + len(polled)) % 3
+        if not samples:
+            due = dict.fromkeys(due, 0)
+    assert session.poll() == {}
+    return record, polled
+
+
+@pytest.mark.parametrize("kind", ["qwen2", "mpt", "gpt2", "mamba"])
+def test_a_row_leaves_the_batch_when_it_is_done_and_joins_it_without_changing_log_probabilities(
+    kind,
+):
+    model = tiny.model(kind)
+    stops = sampling(stop_ids=frozenset(range(100)), max_new_tokens=12)
+    record, polled = at_once(HFGenerator(model), stops)
+    for turns in record.values():
+        logps = [logp for _, sample in turns for logp in sample.logps]
+        assert logps == pytest.approx(alone(model, turns, 1.0), abs=1e-4)
+    assert min(map(len, polled)) <= 1
+    assert len(polled) > 12, "in lock-step there are at most as many polls as turns"
+
+
+@pytest.mark.parametrize("kind", ["bloom", "mistral"])
+def test_with_a_memory_that_no_row_can_join_a_batch_is_returned_as_a_whole(kind):
+    model = tiny.model(kind)
+    stops = sampling(stop_ids=frozenset(range(100)), max_new_tokens=12)
+    record, polled = at_once(HFGenerator(model), stops)
+    for turns in record.values():
+        logps = [logp for _, sample in turns for logp in sample.logps]
+        assert logps == pytest.approx(alone(model, turns, 1.0), abs=1e-4)
+    assert len(polled[0]) == 2
+    session = HFGenerator(model).session([7, 8], sampling(stop_ids=frozenset(), max_new_tokens=4))
+    session.submit(0, [20, 21])
+    assert session.poll(timeout=0.0) == {}
+    session.submit(1, [30])
+    assert [list(session.poll()) for _ in range(2)] == [[0], [1]]
+
+
+def test_a_poll_with_a_time_limit_samples_one_token_at_a_time(generator):
+    never = sampling(stop_ids=frozenset(), max_new_tokens=4)
+    whole = ask(generator.session([7, 8], never), {0: [20, 21], 1: [30]})
+    session, polls = generator.session([7, 8], never), []
+    session.submit(0, [20, 21])
+    session.submit(1, [30])
+    while not (polls and polls[-1]):
+        polls.append(session.poll(timeout=0.0))
+    assert polls[:-1] == [{}, {}, {}]
+    assert {row: sample.ids for row, sample in polls[-1].items()} == {
+        row: sample.ids for row, sample in whole.items()
+    }
+
+
+def test_keys_are_not_repeated_for_each_head_while_rows_sample(generator, monkeypatch):
+    """transformers repeats them for prompts only, and here prompts have calls of their own."""
+    widths, keys, prompt_lines = [], [], 0
+    attend, forward = torch.nn.functional.scaled_dot_product_attention, generator._model.forward
+
+    def noting_attend(query, key, value, **rest):
+        keys.append((widths[-1], key.shape[1]))
+        return attend(query, key, value, **rest)
+
+    def noting_forward(input_ids, **rest):
+        nonlocal prompt_lines
+        lines, width = input_ids.shape
+        widths.append(width)
+        prompt_lines += lines if width > 1 else 0
+        return forward(input_ids=input_ids, **rest)
+
+    monkeypatch.setattr(torch.nn.functional, "scaled_dot_product_attention", noting_attend)
+    monkeypatch.setattr(generator._model, "forward", noting_forward)
+    at_once(generator, sampling(stop_ids=frozenset(range(100)), max_new_tokens=12))
+    config = generator._model.config
+    assert config.num_attention_heads > config.num_key_value_heads
+    assert widths.count(1) > len(widths) / 2, "not each call has a prompt"
+    assert prompt_lines <= 1.5 * 6 * 5, "a call with prompts has hardly any other rows"
+    assert {heads for width, heads in keys if width == 1} == {config.num_key_value_heads}
+
+
+def test_the_memory_has_lines_for_rows_in_progress_only(generator, monkeypatch):
+    session, lines = generator.session(range(30), sampling()), []
+    add = ragged_cache.ColumnCache.add
+
+    def noting_add(cache, count):
+        add(cache, count)
+        lines.append(cache.lines)
+
+    monkeypatch.setattr(ragged_cache.ColumnCache, "add", noting_add)
+    for first in range(0, 30, 3):
+        for turn in range(2):
+            ask(session, {row: prompt(row, turn) for row in range(first, first + 3)})
+            cache = session._memory._cache
+            assert {len(tensor) for tensor in cache._held.values()} == {cache.lines}
+        for row in range(first, first + 3):
+            session.finish(row)
+    assert max(lines) == 3
+    session.close()
+    assert not session._memory._cache._held
 
 
 def test_restart_gives_what_a_fresh_row_gives(generator):
@@ -407,7 +524,7 @@ def test_after_sleep_wake_and_load_it_samples_as_before(kind):
 def test_asleep_it_has_given_its_memory_back(tmp_path):
     """The resident memory of the process falls by 38 MB of tied weights, more than malloc keeps."""
     tiny.model("qwen2", vocabulary=150_000, hidden_size=64).save_pretrained(tmp_path)
-    generator = HF().build(str(tmp_path), torch.device("cpu"), torch.float32)
+    generator = HF().build(tiny.context(str(tmp_path)))
     weights = {name: weight.clone() for name, weight in generator._model.named_parameters()}
     size, rss = sum(weight.nbytes for weight in weights.values()), psutil.Process().memory_info
     assert size > 2**25

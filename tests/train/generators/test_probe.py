@@ -51,14 +51,17 @@ class Wrapped:
     def submit(self, row, ids):
         self.now.submit(row, ids)
 
-    def poll(self):
-        return self.now.poll()
+    def poll(self, timeout=None):
+        return self.now.poll(timeout)
 
     def restart(self, row):
         self.now.restart(row)
 
     def finish(self, row):
         self.now.finish(row)
+
+    def close(self):
+        self.now.close()
 
 
 class IgnoresTemperature(Wrapped):
@@ -67,8 +70,8 @@ class IgnoresTemperature(Wrapped):
 
 
 class LogpsOffByOne(Wrapped):
-    def poll(self):
-        return {r: replace(s, logps=[0.0, *s.logps[:-1]]) for r, s in super().poll().items()}
+    def poll(self, timeout=None):
+        return {r: replace(s, logps=[0.0, *s.logps[:-1]]) for r, s in super().poll(timeout).items()}
 
 
 class KeepsTheHistoryAfterRestart(Wrapped):
@@ -86,24 +89,24 @@ class ForgetsTheLastTokenOfATurn(Wrapped):
 
 
 class AnswersForOneRow(Wrapped):
-    def poll(self):
-        return dict(list(super().poll().items())[:1])
+    def poll(self, timeout=None):
+        return dict(list(super().poll(timeout).items())[:1])
 
 
 class AnswersForOneRowAgainAndAgain(Wrapped):
-    def poll(self):
-        self.first = getattr(self, "first", None) or dict(list(super().poll().items())[:1])
+    def poll(self, timeout=None):
+        self.first = getattr(self, "first", None) or dict(list(super().poll(timeout).items())[:1])
         return self.first
 
 
 class SaysNothing(Wrapped):
-    def poll(self):
-        return {row: Sample([], [], 0) for row in super().poll()}
+    def poll(self, timeout=None):
+        return {row: Sample([], [], 0) for row in super().poll(timeout)}
 
 
 class HasALogpTooMany(Wrapped):
-    def poll(self):
-        return {r: replace(s, logps=[*s.logps, 0.0]) for r, s in super().poll().items()}
+    def poll(self, timeout=None):
+        return {r: replace(s, logps=[*s.logps, 0.0]) for r, s in super().poll(timeout).items()}
 
 
 class NotesPrompts(Wrapped):

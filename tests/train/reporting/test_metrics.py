@@ -49,6 +49,7 @@ def test_means_by_hand():
             "episodes": 4,
             "tokens": 30,
             "action_tokens": 20,
+            "filtered_tokens": 0,
             "turns": 1.25,
             "action_length": 4.0,
             "invalid": 0.2,
@@ -89,6 +90,17 @@ def test_the_trainer_takes_difficulties_from_the_training_environment(
     assert {name: row[name] for name in row if name == "difficulty"} == expected
 
 
+def test_a_replaced_group_does_not_make_its_successor_a_mixed_one():
+    def episodes(seed, *rewards):
+        return [Trajectory("easy", seed, [replace(turn(3), reward=r)]) for r in rewards]
+
+    groups = [
+        Group(0, episodes(1, 1.0, 1.0), filtered=episodes(2, 0.0, 0.0)),
+        Group(1, episodes(3, 1.0, 0.0), filtered=episodes(4, 0.0, 0.0)),
+    ]
+    assert metrics.totals(groups, Distributed())["mixed_groups"] == 1
+
+
 def test_what_is_not_learned_from_was_played_all_the_same(tmp_path):
     """A step whose episodes are all filtered still reports tokens, failures and success."""
     paid = [Trajectory("easy", 0, [replace(turn(3), reward=reward)]) for reward in (1.0, 0.0)]
@@ -98,12 +110,24 @@ def test_what_is_not_learned_from_was_played_all_the_same(tmp_path):
     everything, nothing, half = (
         metrics.totals(groups, Distributed(), LEVELS) for groups in (played, dropped, halves)
     )
+    excluded = [sums.pop("filtered_tokens") for sums in (everything, nothing, half)]
+    assert excluded[0] == 0
+    assert (
+        excluded[1]
+        + sum(
+            len(turn.prompt_ids) + len(turn.action_ids)
+            for group in dropped
+            for t in group.trajectories
+            for turn in t.turns
+        )
+        == everything["tokens"]
+    )
+    assert 0 < excluded[2] < everything["tokens"]
     assert everything == nothing == half
     assert everything["mixed_groups"] == 1
     costly = [Penalty(turn=0.5).build(None).score(groups) for groups in (played, halves)]
-    assert metrics.totals(costly[0], Distributed()) == metrics.totals(costly[1], Distributed()), (
-        "scorers see them too"
-    )
+    every, part = (metrics.totals(groups, Distributed()) for groups in costly)
+    assert every == part | {"filtered_tokens": 0}, "scorers see them too"
     trainer = Trainer.__new__(Trainer)
     config = configuration.load(small_run.write(tmp_path))
     training = Description("", [*LEVELS], None, {}, text_env=True)

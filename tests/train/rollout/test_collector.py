@@ -1,14 +1,16 @@
+from contextlib import nullcontext
+
 import arrival
 import gymnasium
 import pytest
 import timed as timed_support
 import tiny
-from scripted import collect, play
+from scripted import ScriptedGenerator, collect, play
 
 from agentgym_envs.pool import EnvPool
 from agentgym_train.data.types import Status
 from agentgym_train.protocols import Sampling
-from agentgym_train.rollout.collector import Collector, Start, noise_seeds
+from agentgym_train.rollout.collector import GLANCE, Collector, Start, noise_seeds
 
 FAULTY = "faulty_envs:support/Faulty-v0"
 
@@ -311,10 +313,24 @@ def test_an_answer_is_late_once_however_many_batches_go_on_without_it():
 
 
 def test_fast_environments_do_not_wait_for_a_busy_generator():
-    """A response is processed after the next sample, not after all requested samples."""
+    """A response is processed at once, not after all requested samples or the next one."""
     *_, last = timed([0.5] * 8, turns=2)
-    assert max(last.values()) == 8 * 2 + 0.5
-    assert min(last.values()) == 8 + 2
+    assert max(last.values()) == pytest.approx(8 * 2 + 0.5)
+    assert 8 + 1 + 0.5 <= min(last.values()) <= 8 + 1 + 0.5 + GLANCE
+
+
+def test_sessions_are_closed_also_after_an_error():
+    def broken(row, turn):
+        raise KeyError("script")
+
+    generators = [ScriptedGenerator(broken), ScriptedGenerator(lambda row, turn: "look")]
+    for generator, error in zip(generators, (pytest.raises(KeyError), nullcontext()), strict=True):
+        chat = tiny.chat(instructions="")
+        collector = Collector(arrival.Pool(order=1), generator, chat, max_context=1000)
+        sampling = Sampling(temperature=1.0, max_new_tokens=8, stop_ids=chat.stop_ids)
+        with error:
+            collector.collect([Start(0, 0)], max_turns=2, sampling=sampling, noise="n")
+        assert generator.closed_sessions == 1
 
 
 def test_named_tasks_are_played():

@@ -20,6 +20,7 @@ from agentgym_train.data.types import Status, Trajectory, Turn
 from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import ConfigError, ModelError
 from agentgym_train.evaluation import episodes, evaluate
+from agentgym_train.generators.hf import HFGenerator
 from agentgym_train.models import scratch
 from agentgym_train.protocols import RunContext
 from agentgym_train.rollout.collector import Collector, Start, _AgentState, _Episode
@@ -255,7 +256,9 @@ def test_the_policy_learns_from_both_agents_and_from_each_beside_its_own(tmp_pat
     assert tasks[2] == tasks[3]
 
 
-def test_beside_a_frozen_model_one_agent_learns(tmp_path):
+def test_beside_a_frozen_model_one_agent_learns(tmp_path, monkeypatch):
+    closed = []
+    monkeypatch.setattr(HFGenerator, "close", lambda generator: closed.append(generator))
     model = tiny.save(tmp_path / "other", template=tiny.CHATML)
     trainer = make(
         tmp_path,
@@ -273,7 +276,10 @@ def test_beside_a_frozen_model_one_agent_learns(tmp_path):
     )
     seen = []
     trainer.train(lambda row, groups: seen.extend(groups), lambda step: None)
+    assert len(closed) == 1
+    assert closed[0] is not trainer.generator, "the frozen model's is closed with its source"
     trainer.close()
+    assert closed[1] is trainer.generator
     assert [g.number for g in seen] == [0, 1] * 2
     assert {t.agent for g in seen for t in g.trajectories} == {"player_1"}
 

@@ -20,12 +20,14 @@ from agentgym_envs.evaluate import record
 from agentgym_envs.pool import describe
 from agentgym_train import cli, plugins
 from agentgym_train import config as configuration
-from agentgym_train.data.types import Group, Trajectory
+from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import ConfigError
 from agentgym_train.protocols import RunContext, SourcePlugin
+from agentgym_train.reporting import metrics
 from agentgym_train.rollout import tasks
 from agentgym_train.run.prepare import check_group_size
+from agentgym_train.sources import rollout
 from agentgym_train.sources.dataset import DatasetSource
 from agentgym_train.sources.mixture import MixtureSource, shares
 from agentgym_train.sources.rejection_sampling import RejectionSampling, RejectionSamplingSource
@@ -451,6 +453,75 @@ def test_only_what_scored_is_kept(monkeypatch):
         [*kept[0].filtered, *kept[0].trajectories],
         kept[1].filtered,
     ], "the given ones stay"
+
+
+class Returns:
+    """A collector whose episodes all return 0, except in about half of the groups."""
+
+    def __init__(self):
+        self.played, self.failures = [], []
+
+    def collect(self, starts, *, max_turns, sampling, noise):
+        self.played.append([start.group for start in starts])
+        self.failures = [f"failure {len(self.played)}"]
+        groups = {start: Group(start.group, []) for start in starts}
+        for start in starts:
+            group = groups[start].trajectories
+            reward = float(start.seed % 2 and len(group) == 1)
+            turn = Turn("", [1, 2], [3], [-1.0], reward=reward)
+            group.append(Trajectory(start.task_id or str(start.seed), start.seed, [turn]))
+        return list(groups.values())
+
+
+@pytest.fixture
+def returning(tmp_path, monkeypatch):
+    """Returns a function that builds sources which play with :class:`Returns`."""
+    monkeypatch.setattr(rollout, "make_pool", lambda *args: SimpleNamespace(close=lambda: None))
+    monkeypatch.setattr(rollout, "make_collector", lambda *args, **players: Returns())
+    made = context(tmp_path, groups=12, group_size=3)
+
+    def build(replacements, distributed=made.distributed):
+        plugin = plugins.make(plugins.SOURCE, {"name": "rollout", "replacements": replacements})
+        plugin.check(made.config, made.training)
+        return plugin.build(replace(made, distributed=distributed))
+
+    return build
+
+
+def test_groups_that_teach_nothing_are_replaced_and_stay_in_the_metrics(returning):
+    plain, source = returning(0), returning(2)
+    (first,) = [plain.next(5, 4)]
+    groups = source.next(5, 4)
+    rounds = [sorted(set(played)) for played in source._collector.played]
+    equal = [g.number for g in first if len({t.total_reward for t in g.trajectories}) == 1]
+    assert rounds[:2] == [list(range(12)), equal]
+    assert 0 < len(rounds[2]) < len(equal)
+    assert set(rounds[2]) < set(equal)
+    assert len(rounds) == 3
+    assert [g.number for g in groups] == list(range(12))
+    for group, before in zip(groups, first, strict=True):
+        times = sum(group.number in numbers for numbers in rounds)
+        assert len(group.filtered) == 3 * (times - 1)
+        assert len(group.trajectories) == 3
+        assert len({t.seed for t in group.played}) == times, "other tasks"
+        assert (group == before) is (times == 1)
+    assert source.failures == ["failure 1", "failure 2", "failure 3"]
+    sums = metrics.totals(groups, Distributed())
+    assert sums["episodes"] == 3 * sum(map(len, rounds))
+    assert sums["filtered_tokens"] == 9 * (len(rounds[1]) + len(rounds[2]))
+    different = [g for g in groups if len({t.total_reward for t in g.trajectories}) > 1]
+    assert len(different) == sums["mixed_groups"] > 12 - len(equal)
+
+
+def test_replacements_do_not_depend_on_the_processes(returning):
+    assert check_source(lambda distributed: returning(3, distributed), groups=12)
+
+
+def test_replacements_of_single_episodes_are_refused(tmp_path):
+    made = context(tmp_path, group_size=1)
+    plugin = plugins.make(plugins.SOURCE, {"name": "rollout", "replacements": 1})
+    with pytest.raises(ConfigError, match=r"source.replacements=1 .* env.group_size=1: use a la"):
+        plugin.check(made.config, made.training)
 
 
 def test_a_source_is_closed(folders, tmp_path):

@@ -15,7 +15,7 @@ from agentgym_train.testing import check_generator, generators
 
 
 def test_ours_passes():
-    assert len(check_generator("hf")) == len(generators.CHECKS) == 9
+    assert len(check_generator("hf")) == len(generators.CHECKS) == 11
 
 
 def test_all_that_are_shipped_are_checked():
@@ -38,8 +38,10 @@ class Planted:
     kind: type = HFGenerator
     sessions: type = HFSession
 
-    def build(self, model_folder, device, dtype):
-        generator = self.kind(AutoModelForCausalLM.from_pretrained(model_folder, dtype=dtype))
+    def build(self, context):
+        generator = self.kind(
+            AutoModelForCausalLM.from_pretrained(context.model_folder, dtype=context.dtype)
+        )
         if self.sessions is not HFSession:
             start = lambda seeds, sampling: self.sessions(  # noqa: E731
                 generator._model, generator.method, seeds, sampling, generator._version
@@ -52,8 +54,8 @@ def poll(change):
     """Returns sessions that change each sample."""
 
     class Changed(HFSession):
-        def poll(self):
-            return {row: change(sample) for row, sample in super().poll().items()}
+        def poll(self, timeout=None):
+            return {row: change(sample) for row, sample in super().poll(timeout).items()}
 
     return Changed
 
@@ -69,42 +71,45 @@ def start(change):
 
 
 class Another(HFSession):
-    def poll(self):
-        return {row + 1: sample for row, sample in super().poll().items()}
+    def poll(self, timeout=None):
+        return {row + 1: sample for row, sample in super().poll(timeout).items()}
 
 
 class Twice(HFSession):
     last = {}
 
-    def poll(self):
-        self.last = super().poll() or self.last
+    def poll(self, timeout=None):
+        self.last = super().poll(timeout) or self.last
         return self.last
 
 
 class Unready(HFSession):
-    def poll(self):
-        return super().poll() or None
+    def poll(self, timeout=None):
+        return super().poll(timeout) or None
 
 
 class NoiseByPlace(HFSession):
-    def poll(self):
-        self._seeds = {row: place for place, row in enumerate(self._submitted)}
-        return super().poll()
+    def poll(self, timeout=None):
+        if self._submitted:
+            self._seeds = {row: place for place, row in enumerate(self._submitted)}
+        return super().poll(timeout)
 
 
 class LogpsByPlace(HFSession):
-    def poll(self):
-        place = {row: number for number, row in enumerate(self._submitted)}
+    place = {}
+
+    def poll(self, timeout=None):
+        self.place = self.place | {row: number for number, row in enumerate(self._submitted)}
         return {
-            row: replace(s, logps=[logp - place[row] / 100 for logp in s.logps])
-            for row, s in super().poll().items()
+            row: replace(s, logps=[logp - self.place[row] / 100 for logp in s.logps])
+            for row, s in super().poll(timeout).items()
         }
 
 
 class NoiseByCompany(HFSession):
-    def poll(self):
+    def poll(self, timeout=None):
         before, self._seeds = self._seeds, [seed + len(self._submitted) for seed in self._seeds]
-        samples = super().poll()
+        samples = super().poll(timeout)
         self._seeds = before
         return samples
 
@@ -112,24 +117,24 @@ class NoiseByCompany(HFSession):
 class NoiseByArrival(HFSession):
     polls = 0
 
-    def poll(self):
+    def poll(self, timeout=None):
         self._turn, self.polls = dict.fromkeys(self._turn, self.polls), self.polls + 1
-        return super().poll()
+        return super().poll(timeout)
 
 
 class NoiseByRow(HFSession):
-    def poll(self):
+    def poll(self, timeout=None):
         self._seeds = range(len(self._seeds))
-        return super().poll()
+        return super().poll(timeout)
 
 
 class OneAtATime(HFSession):
     """Loses rows that are submitted while a row is sampled."""
 
-    def poll(self):
+    def poll(self, timeout=None):
         first = dict(list(self._submitted.items())[:1])
         self._submitted = first if len(self._history) == generators.ROWS else self._submitted
-        return super().poll()
+        return super().poll(timeout)
 
 
 class LosesWhatComesLate(HFSession):
@@ -141,10 +146,10 @@ class LosesWhatComesLate(HFSession):
         if not self.busy:
             super().submit(row, ids)
 
-    def poll(self):
+    def poll(self, timeout=None):
         waiting = dict(list(self._submitted.items())[1:])
         self._submitted = dict(list(self._submitted.items())[:1])
-        samples = super().poll()
+        samples = super().poll(timeout)
         self._submitted, self.busy = waiting, bool(waiting)
         return samples
 
@@ -189,6 +194,24 @@ class BeginsAllAgain(HFSession):
     def finish(self, row):
         super().finish(row)
         self._turn = dict.fromkeys(self._turn, 0)
+
+
+class IgnoresTime(HFSession):
+    def poll(self, timeout=None):
+        return super().poll()
+
+
+class ClosesOnce(HFSession):
+    closed = False
+
+    def close(self):
+        assert not self.closed
+        self.closed = True
+
+
+class BreaksAtClose(HFGenerator):
+    def close(self):
+        del self._model
 
 
 class Versionless(HFGenerator):
@@ -317,6 +340,8 @@ SESSIONS = [
     ),
     ("finishes", MovesUp, "where other rows were finished"),
     ("finishes", BeginsAllAgain, "where other rows were finished"),
+    ("aborts", IgnoresTime, "poll with a timeout of 0 returned"),
+    ("aborts", ClosesOnce, "close of a session at work, or a second close raised AssertionError"),
 ]
 GENERATORS = [
     ("loads", Versionless, "version is not 7"),
@@ -345,6 +370,7 @@ GENERATORS = [
     ("sleeps", LosesBuffers, "where it slept, woke and loaded"),
     ("sleeps", StaysAsleep, "load raised RuntimeError"),
     ("sleeps", WakesOnce, "load raised RuntimeError"),
+    ("closes", BreaksAtClose, "close, or a second close raised AttributeError"),
 ]
 
 
@@ -387,14 +413,18 @@ def test_methods_that_are_missing_are_named(monkeypatch):
     hollow = SimpleNamespace(build=lambda *_: SimpleNamespace(load=print))
     with pytest.raises(
         BrokenPlugin,
-        match="generator 'planted': SimpleNamespace lacks session, sleep, wake of Generator",
+        match=(
+            "generator 'planted': SimpleNamespace lacks in_background, session, sleep, wake, close"
+            " of Generator"
+        ),
     ):
         check(monkeypatch, "actions", hollow)
     monkeypatch.setattr(HFGenerator, "session", lambda *_: object())
     with pytest.raises(
         BrokenPlugin,
         match=(
-            "session of generator 'planted': object lacks submit, poll, restart, finish of Session"
+            "session of generator 'planted': object lacks submit, poll, restart, finish, close of"
+            " Session"
         ),
     ):
         check(monkeypatch, "actions", Planted())

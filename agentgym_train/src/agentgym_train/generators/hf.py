@@ -8,7 +8,9 @@ error.
 
 import inspect
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import math
+import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -27,7 +29,14 @@ from agentgym_train.generators.padded_cache import PaddedCache
 from agentgym_train.generators.ragged_cache import RaggedCache
 from agentgym_train.generators.sampling import choose, noise
 from agentgym_train.generators.weights import drop, make_room, take_over
-from agentgym_train.protocols import Generator, GeneratorPlugin, Sample, Sampling, Session
+from agentgym_train.protocols import (
+    Generator,
+    GeneratorContext,
+    GeneratorPlugin,
+    Sample,
+    Sampling,
+    Session,
+)
 
 log = logging.getLogger(__name__)
 
@@ -36,13 +45,13 @@ log = logging.getLogger(__name__)
 class HF(GeneratorPlugin):
     """The options of the embedded generator: none."""
 
-    def build(self, model_folder: str, device: torch.device, dtype: torch.dtype) -> "HFGenerator":
+    def build(self, context: GeneratorContext) -> "HFGenerator":
         """Loads a second copy of the model.
 
         Each process holds the whole copy, so generation never waits for sharded weights.
         """
-        model = AutoModelForCausalLM.from_pretrained(model_folder, dtype=dtype)
-        return HFGenerator(model.to(device))
+        model = AutoModelForCausalLM.from_pretrained(context.model_folder, dtype=context.dtype)
+        return HFGenerator(model.to(context.device))
 
 
 @dataclass(frozen=True)
@@ -53,6 +62,9 @@ class Method:
     memory: Callable[[PreTrainedModel, Iterable[int]], Memory]
     lasts: bool
     """Whether one memory serves all turns; if not, each turn computes the whole history again."""
+    joins: bool
+    """Whether a row can join a batch that is in progress; if not, all rows of a batch begin and are
+    returned together."""
 
 
 WHOLE = {"DynamicLayer", "DummyLayer"}
@@ -63,10 +75,10 @@ its layer reads the keys and values of another layer.
 """
 
 METHODS = (
-    Method("one cache for all turns", RaggedCache, lasts=True),
-    Method("one padded cache for all turns", PaddedCache, lasts=True),
-    Method("the history computed again each turn", PaddedCache, lasts=False),
-    Method("the history computed again for each token", NoCache, lasts=True),
+    Method("one cache for all turns", RaggedCache, lasts=True, joins=True),
+    Method("one padded cache for all turns", PaddedCache, lasts=True, joins=False),
+    Method("the history computed again each turn", PaddedCache, lasts=False, joins=False),
+    Method("the history computed again for each token", NoCache, lasts=True, joins=True),
 )
 
 
@@ -102,7 +114,11 @@ class HFGenerator(Generator):
 
 
 class HFSession(Session):
-    """Episodes in progress; ``poll`` samples all submitted rows as one batch."""
+    """Episodes in progress; ``poll`` samples all submitted rows as one batch.
+
+    A row that is done leaves the batch, and a submitted row joins it, between two tokens. Which
+    rows share a step therefore follows from the calls of ``submit`` and ``poll`` only.
+    """
 
     def __init__(
         self,
@@ -115,53 +131,75 @@ class HFSession(Session):
         self._model, self._method = model, method
         self._seeds, self._sampling, self._version = seeds, sampling, version
         self._submitted: dict[int, Sequence[int]] = {}
+        self._batch: dict[int, Sample] = {}  # the rows that are sampled, and their tokens so far
+        self._done: dict[int, Sample] = {}
         self._history: dict[int, list[int]] = {row: [] for row in range(len(seeds))}
         self._turn = dict.fromkeys(self._history, 0)
         self._memory = method.memory(model, self._history)
 
     def submit(self, row: int, ids: Sequence[int]) -> None:
-        """Adds a row to the next batch."""
+        """Adds a row to the batch."""
         self._submitted[row] = ids
 
-    def poll(self) -> dict[int, Sample]:
-        """Samples the batch.
+    @torch.inference_mode()
+    def poll(self, timeout: float | None = None) -> dict[int, Sample]:
+        """Samples until a row is done.
 
         Rows are sampled in the order of their numbers. The order of submission does not change
         results.
         """
-        prompts, self._submitted = dict(sorted(self._submitted.items())), {}
-        return self._sample(prompts) if prompts else {}
+        end = math.inf if timeout is None else time.monotonic() + timeout
+        while self._submitted or self._batch:
+            if self._submitted and (self._method.joins or not self._batch):
+                self._join()
+            self._step()
+            if self._done and (self._method.joins or not self._batch):
+                samples, self._done = self._done, {}
+                return dict(sorted(samples.items()))
+            if time.monotonic() >= end:
+                break
+        return {}
 
-    @torch.inference_mode()
-    def _sample(self, prompts: Mapping[int, Sequence[int]]) -> dict[int, Sample]:
-        """Appends ``prompts`` to their rows and samples an action for each."""
+    def _join(self) -> None:
+        """Adds the submitted rows to the batch."""
+        prompts, self._submitted = dict(sorted(self._submitted.items())), {}
         if not self._method.lasts:
             self._memory = self._method.memory(self._model, self._history.keys() & prompts.keys())
         for row, ids in prompts.items():
             self._history[row] += ids
-        samples = {row: Sample([], [], self._version) for row in prompts}
-        active = list(prompts)
-        for place in range(self._sampling.max_new_tokens):
-            # The memory does not know the last sampled token of a turn yet. That token is appended
-            # together with the next prompt.
-            logits_RV = self._memory.append(
-                {row: self._history[row][self._memory.known[row] :] for row in active}
-            )
-            noise_R = [noise(self._seeds[row], self._turn[row], place) for row in active]
-            for row, token, logp in zip(
-                active,
-                *choose(logits_RV, noise_R, temperature=self._sampling.temperature),
-                strict=True,
-            ):
-                self._history[row].append(token)
-                samples[row].ids.append(token)
-                samples[row].logps.append(logp)
-            active = [row for row in active if samples[row].ids[-1] not in self._sampling.stop_ids]
-            if not active:
-                break
-        for row in prompts:
-            self._turn[row] += 1
-        return samples
+            self._batch[row] = Sample([], [], self._version)
+
+    def _step(self) -> None:
+        """Samples one token for each row of the batch.
+
+        Rows with a prompt have a separate call of the model. In a common call, each other row would
+        need as much padding as the longest prompt has tokens.
+        """
+        rows = sorted(self._batch)
+        begun = [row for row in rows if self._batch[row].ids]
+        for part in ([row for row in rows if not self._batch[row].ids], begun):
+            if part:
+                self._sample(part)
+
+    def _sample(self, rows: Sequence[int]) -> None:
+        """Samples one token for each of some rows."""
+        # The memory does not know the last sampled token of a turn yet. That token is appended
+        # together with the next prompt.
+        logits_RV = self._memory.append(
+            {row: self._history[row][self._memory.known[row] :] for row in rows}
+        )
+        noise_R = [
+            noise(self._seeds[row], self._turn[row], len(self._batch[row].ids)) for row in rows
+        ]
+        tokens, logps = choose(logits_RV, noise_R, temperature=self._sampling.temperature)
+        for row, token, logp in zip(rows, tokens, logps, strict=True):
+            self._history[row].append(token)
+            sample = self._batch[row]
+            sample.ids.append(token)
+            sample.logps.append(logp)
+            if token in self._sampling.stop_ids or len(sample.ids) == self._sampling.max_new_tokens:
+                self._done[row] = self._batch.pop(row)
+                self._turn[row] += 1
 
     @torch.inference_mode()
     def restart(self, row: int) -> None:
@@ -176,6 +214,11 @@ class HFSession(Session):
         del self._history[row], self._turn[row]
         if self._method.lasts:
             self._memory.drop(row)
+
+    def close(self) -> None:
+        """Frees the memory of all rows."""
+        self._submitted, self._batch, self._done = {}, {}, {}
+        self._memory = self._method.memory(self._model, ())
 
 
 def exact_method(model: PreTrainedModel) -> Method:

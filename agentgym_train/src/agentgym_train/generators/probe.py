@@ -148,6 +148,7 @@ def play(start: Start, sampling: Sampling, *, ids: Sequence[int], length: int) -
         samples = ask(session, prompts)
         for row in requested:
             rows[row].turns.append(_turn(prompts[row], samples.get(row), sampling))
+    session.close()
     return [*before, *rows]
 
 

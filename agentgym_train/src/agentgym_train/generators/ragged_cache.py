@@ -29,28 +29,30 @@ class RaggedCache:
     row that was restarted. The method is exact if every layer attends to the whole history and the
     model accepts a mask per token and column.
 
-    The model runs over the cache's first lines, up to the last line with new tokens. If at least
-    half of these lines have none, the lines with new tokens move to the front.
+    A row gets a line with its first tokens. The model runs over the cache's first lines, up to the
+    last line with new tokens. If at least half of these lines have none, the lines with new tokens
+    move to the front. With prompts they do not move, since the next call is for other rows: the
+    model runs over a copy of their lines.
     """
 
     def __init__(self, model: PreTrainedModel, rows: Iterable[int]):
         self._model = model
-        self._place = {row: place for place, row in enumerate(rows)}  # row → its line in the cache
-        self.known = dict.fromkeys(self._place, 0)
-        self._cache = ColumnCache(len(self._place))
+        self._place: dict[int, int] = {}  # row → its line in the cache
+        self.known = dict.fromkeys(rows, 0)
+        self._cache = ColumnCache()
 
     def append(self, new: Mapping[int, Sequence[int]]) -> Tensor:
         """Runs the model over the new tokens only.
 
         First removes idle lines if at least half of the cache's lines are idle.
         """
-        self._cut()
-        self._bring_forward(new.keys())
-        count = 1 + max(self._place[row] for row in new)
-        lines: list[Sequence[int]] = [()] * count
-        starts = [0] * count
+        self._cut(new.keys() - self._place.keys())
+        self._add_lines([row for row in new if row not in self._place])
+        copied, line = self._lines(new)
+        lines: list[Sequence[int]] = [()] * (1 + max(line.values()))
+        starts = [0] * len(lines)
         for row, ids in new.items():
-            lines[self._place[row]], starts[self._place[row]] = ids, self.known[row]
+            lines[line[row]], starts[line[row]] = ids, self.known[row]
             self.known[row] += len(ids)
         # Padding is on the left, so the last column of the logits belongs to the newest token of
         # every row. A position below its line's start marks padding: its keys and values are not
@@ -60,11 +62,11 @@ class RaggedCache:
         start_N1 = torch.tensor(starts)[:, None]
         id_NL = torch.tensor([[0] * (width - len(ids)) + list(ids) for ids in lines], device=device)
         position_NL = start_N1 + torch.tensor([range(len(ids) - width, len(ids)) for ids in lines])
-        self._cache.target = Target.of(position_NL, position_NL >= start_N1, device)
+        self._cache.target = Target.of(position_NL, position_NL >= start_N1, copied, device)
         position_NL = position_NL.clamp(min=0).to(device)
         return append(
             self._model,
-            rows=[self._place[row] for row in new],
+            rows=[line[row] for row in new],
             ids=id_NL,
             mask=_mask(position_NL, self._cache.target.columns, self._model.dtype),
             positions=position_NL,
@@ -80,16 +82,35 @@ class RaggedCache:
 
     def drop(self, row: int) -> None:
         """Removes the row; a later call frees its line."""
-        del self._place[row], self.known[row]
+        self._place.pop(row, None)
+        del self.known[row]
 
-    def _cut(self) -> None:
-        """Removes idle lines if at least half of the lines are idle.
+    def _lines(self, new: Mapping[int, Sequence[int]]) -> tuple[list[int] | None, dict[int, int]]:
+        """Returns the lines of the cache that a call copies, and the line of each row in the call.
+
+        None: the call uses the first lines in place.
+        """
+        prompts = max(map(len, new.values())) > 1
+        if prompts and 2 * len(new) <= 1 + max(self._place[row] for row in new):
+            return [self._place[row] for row in new], {row: n for n, row in enumerate(new)}
+        self._bring_forward(new.keys())
+        return None, {row: self._place[row] for row in new}
+
+    def _add_lines(self, rows: Sequence[int]) -> None:
+        """Gives each row the first free line; adds lines if too few are free."""
+        free = sorted(set(range(self._cache.lines)) - set(self._place.values()))
+        count = self._cache.lines
+        self._cache.add(max(len(rows) - len(free), 0))
+        self._place |= zip(rows, [*free, *range(count, self._cache.lines)], strict=False)
+
+    def _cut(self, upcoming: Collection[int]) -> None:
+        """Removes idle lines if at least half of the lines are idle, despite the upcoming rows.
 
         With several threads, a line's number affects the rounding of its matrix products. Rows end
         in the order of the environments' responses, which depends on the machine. Idle lines are
         therefore removed only here, at the next call of the model, and never when a row ends.
         """
-        if len(self._place) <= self._cache.lines // 2:
+        if len(self._place) + len(upcoming) <= self._cache.lines // 2:
             self._cache.keep(list(self._place.values()))
             self._place = {row: line for line, row in enumerate(self._place)}
 
@@ -105,29 +126,44 @@ class RaggedCache:
 
 
 class Target(NamedTuple):
-    """Where the keys and values of a call go: from a slot of a line to a column of that line."""
+    """Where the keys and values of a call go: from a slot of its lines to a column of the cache."""
 
     line_K: Tensor
+    """Lines of the call."""
     slot_K: Tensor
+    held_K: Tensor
+    """Lines of the cache."""
     column_K: Tensor
     columns: int
     """Number of columns in use after the call."""
+    copied_N: Tensor | None
+    """The lines of the cache that the model attends to; None: the first ones, in place."""
 
     @classmethod
-    def of(cls, column_NL: Tensor, kept_NL: Tensor, device: torch.device) -> "Target":
+    def of(
+        cls,
+        column_NL: Tensor,
+        kept_NL: Tensor,
+        copied: Sequence[int] | None,
+        device: torch.device,
+    ) -> "Target":
         """Builds the target from CPU tensors, since ``nonzero`` would block on an accelerator.
 
         Args:
             column_NL: the column of each slot.
             kept_NL: bool, whether the slot holds a token; false for padding.
+            copied: the lines of the cache that the call copies, or None.
             device: device of the cache.
         """
         line_K, slot_K = kept_NL.nonzero(as_tuple=True)
+        copied_N = None if copied is None else torch.tensor(copied)
         return cls(
             line_K.to(device),
             slot_K.to(device),
+            (line_K if copied_N is None else copied_N[line_K]).to(device),
             column_NL[kept_NL].to(device),
             1 + int(column_NL.max()),
+            None if copied_N is None else copied_N.to(device),
         )
 
 
@@ -141,10 +177,10 @@ class ColumnCache(Cache):
     target: Target
     """The target of the next call."""
 
-    def __init__(self, lines: int):
+    def __init__(self) -> None:
         # ``update`` below replaces the layers of the base class, so none is ever created.
         super().__init__(layer_class_to_replicate=DynamicLayer)
-        self.lines = lines
+        self.lines = 0
         self._held: dict[tuple[int, str], Tensor] = {}
 
     def update(
@@ -158,6 +194,15 @@ class ColumnCache(Cache):
         return self._write((layer_idx, "keys"), key_states), self._write(
             (layer_idx, "values"), value_states
         )
+
+    def add(self, lines: int) -> None:
+        """Adds lines at the end."""
+        self.lines += lines
+        if lines:
+            self._held = {
+                name: torch.cat([held_BHCD, held_BHCD.new_zeros((lines, *held_BHCD.shape[1:]))])
+                for name, held_BHCD in self._held.items()
+            }
 
     def move(self, lines: Sequence[int], to: Sequence[int], *, columns: int) -> None:
         """Copies the first ``columns`` columns of ``lines`` to the lines ``to``."""
@@ -180,9 +225,12 @@ class ColumnCache(Cache):
             held_BHCD = self._held[name] = self._widened(held_BHCD, new_NHLD)
         # One scatter for all rows: token k goes from its slot in the call to its column in the
         # cache.
-        held_BHCD[target.line_K, :, target.column_K] = new_NHLD[target.line_K, :, target.slot_K]
+        held_BHCD[target.held_K, :, target.column_K] = new_NHLD[target.line_K, :, target.slot_K]
+        used_BHSD = held_BHCD[:, :, : target.columns]
+        if target.copied_N is not None:
+            return used_BHSD.index_select(0, target.copied_N)
         # Slices are views: the model attends to the cache in place, without a copy per call.
-        return held_BHCD[: len(new_NHLD), :, : target.columns]
+        return used_BHSD[: len(new_NHLD)]
 
     def _widened(self, held_BHCD: Tensor | None, like_NHLD: Tensor) -> Tensor:
         """Returns a tensor of twice as many columns, or of as many as the call needs if more.

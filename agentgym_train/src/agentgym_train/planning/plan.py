@@ -125,7 +125,8 @@ def micro_batch(config: Config) -> tuple[int, int]:
 def episodes(config: Config, processes: int) -> int:
     """Returns the most episodes that one process plays at the same time."""
     training = [-(-env.groups // processes) * env.group_size for env in config.envs]
-    return max(*training, -(-config.eval.episodes // processes))
+    most = max(*training, -(-config.eval.episodes // processes))
+    return min(most, config.rollout.max_rows or most)
 
 
 @dataclass(frozen=True)

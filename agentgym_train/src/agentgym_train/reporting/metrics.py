@@ -28,7 +28,7 @@ differ between two runs.
 """
 GIB = 2**30
 
-COUNTS = ("episodes", "tokens", "action_tokens", "late")
+COUNTS = ("episodes", "tokens", "action_tokens", "filtered_tokens", "late")
 PER_EPISODE = ("success", "score", "return", "turns", "truncated_horizon", "truncated_context")
 
 
@@ -86,12 +86,18 @@ def totals(
         "invalid": sum(turn.invalid for turn in turns),
         "truncated_horizon": sum(t.status is Status.TRUNCATED_HORIZON for t in episodes),
         "truncated_context": sum(t.status is Status.TRUNCATED_CONTEXT for t in episodes),
-        "mixed_groups": sum(len({t.total_reward for t in g.played}) > 1 for g in rated),
+        "mixed_groups": sum(_mixed(g) for g in rated),
         "groups": len(rated),
         "rated_tokens": sum(len(turn.action_ids) for turn in turns),
         "episodes": sum(len(g.played) for g in groups),
         "action_tokens": sum(len(turn.action_ids) for turn in every),
         "tokens": sum(len(turn.prompt_ids) + len(turn.action_ids) for turn in every),
+        "filtered_tokens": sum(
+            len(turn.prompt_ids) + len(turn.action_ids)
+            for g in groups
+            for t in g.filtered
+            for turn in t.turns
+        ),
         "late": sum(t.late for g in groups for t in g.played),
     }
     if raw_groups is not None:
@@ -100,6 +106,17 @@ def totals(
             t.total_reward for g in raw_groups if g.number in numbers for t in g.played
         )
     return dict(zip(sums, distributed.sum(*sums.values()), strict=True))
+
+
+def _mixed(group: Group) -> bool:
+    """Whether episodes of the same task have different returns.
+
+    The episodes of a replaced group have another task than those that replace them.
+    """
+    returns: dict[tuple[str, int], set[float]] = {}
+    for t in group.played:
+        returns.setdefault((t.task_id, t.seed), set()).add(t.total_reward)
+    return any(len(values) > 1 for values in returns.values())
 
 
 def failed(failures: Sequence[Failure]) -> dict[str, float]:

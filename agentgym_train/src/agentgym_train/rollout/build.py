@@ -1,12 +1,34 @@
-"""Builds pools and collectors from a configuration, for training and evaluation alike."""
+"""Builds generators, pools and collectors from a configuration, for training and evaluation."""
 
 from typing import Any
 
+import torch
+
 from agentgym_envs.pool import EnvPool
+from agentgym_train import plugins
 from agentgym_train.config import Config
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.models.chat import Chat
-from agentgym_train.protocols import Generator, Sampling
+from agentgym_train.protocols import Generator, GeneratorContext, Sampling
 from agentgym_train.rollout.collector import Collector
+
+
+def make_generator(
+    config: Config, model_path: str, chat: Chat, *, device: torch.device, distributed: Distributed
+) -> Generator:
+    """Returns the configured generator with the weights of a model folder; the caller closes it."""
+    context = GeneratorContext(
+        model_folder=model_path,
+        device=device,
+        dtype=getattr(torch, config.model.dtype),
+        max_context=config.model.max_context,
+        max_rows=config.rollout.max_rows,
+        sampling=sampling(config, chat),
+        seed=config.run.seed,
+        distributed=distributed,
+    )
+    generator: Generator = plugins.make_object(plugins.GENERATOR, config.generator, context)
+    return generator
 
 
 def make_pool(config: Config, episodes: int, kwargs: dict[str, Any]) -> EnvPool:
@@ -46,5 +68,6 @@ def make_collector(
         max_context=config.model.max_context,
         retries=config.env.retries,
         batch_wait=config.rollout.batch_wait,
+        max_rows=config.rollout.max_rows,
         **options,
     )

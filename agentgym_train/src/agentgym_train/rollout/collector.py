@@ -8,10 +8,12 @@ results of a step for each agent (``info["rewards"]`` and others; see
 """
 
 import logging
-import time
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import islice
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -21,9 +23,11 @@ from agentgym_envs.tasks import stable_hash
 from agentgym_train.data.types import Failure, Group, Status, Trajectory, Turn
 from agentgym_train.models.chat import Chat
 from agentgym_train.protocols import Generator, Sample, Sampling, Session
+from agentgym_train.rollout.responses import Responses
 
 log = logging.getLogger(__name__)
 SINGLE_AGENT = ("",)  # the names of the agents of an environment with one agent
+GLANCE = 0.02  # seconds that responses wait for a generator in the background
 
 
 class Start(NamedTuple):
@@ -63,8 +67,6 @@ class _Episode:
     """By name."""
     failures: int = 0
     done: bool = False
-    late: bool = False
-    """The environment has not responded within ``batch_wait``, so a batch continued without it."""
 
 
 @dataclass
@@ -72,6 +74,7 @@ class _GeneratorSlot:
     """A generator's session, and the agents that it samples for."""
 
     session: Session
+    in_background: bool
     waiting: dict[int, tuple[_Episode, _AgentState]] = field(default_factory=dict)
     """By row: the agents whose next action is requested."""
 
@@ -88,9 +91,9 @@ class _StepResult(NamedTuple):
 class Collector:
     """Plays episodes.
 
-    While a generator samples, observations that have arrived are submitted at once. Environments
-    and generator then work at the same time. With a generator that samples all rows in one call,
-    environments and generator take turns.
+    A row that is sampled goes to its environment at once, and the generator continues with the
+    other rows. ``Responses`` decides when the row joins them again. With a generator that samples
+    in the background, an observation is submitted as soon as it has arrived.
 
     Args:
         pool: at least one environment per episode, without step limits.
@@ -98,8 +101,8 @@ class Collector:
         chat: converts between text and tokens.
         max_context: maximum tokens of an agent in an episode, its next action included.
         retries: fresh environments per episode after failures of its environment.
-        batch_wait: maximum time, in seconds, that ready episodes wait for slower ones while the
-            generators are idle.
+        batch_wait: maximum time, in seconds, that ready episodes wait for slower ones.
+        max_rows: maximum number of rows in progress, over all agents; 0: no limit.
         agents: names of the environment's agents; empty if it has one agent.
         opponents: generators of the agents that the policy does not play, by agent.
         keep_next: keep the prompt after the last action of an episode that is truncated at the
@@ -117,6 +120,7 @@ class Collector:
         max_context: int,
         retries: int = 3,
         batch_wait: float = 10.0,
+        max_rows: int = 0,
         agents: Sequence[str] = (),
         opponents: Mapping[str, Generator] = MappingProxyType({}),
         keep_next: bool = False,
@@ -127,6 +131,7 @@ class Collector:
         self.generators = {
             agent: opponents.get(agent, generator) for agent in agents or SINGLE_AGENT
         }
+        self._max_episodes = max(max_rows // len(self.generators), 1) if max_rows else sys.maxsize
         self.failures: list[Failure] = []
         """Failures of the latest collection, retried ones included.
 
@@ -151,6 +156,7 @@ class Collector:
             are missing.
         """
         self.failures, self._max_turns, self._room = [], max_turns, sampling.max_new_tokens
+        self._responses = Responses(self.pool, self.batch_wait)
         self._slots, rows = self._start_sessions(starts, sampling, noise)
         episodes = [
             _Episode(
@@ -160,15 +166,11 @@ class Collector:
             )
             for n, start in enumerate(starts)
         ]
-        for episode in episodes:
-            episode.start.reset(self.pool, episode.slot)
         slots = list({id(slot): slot for slot in self._slots.values()}.values())
-        while any(not e.done for e in episodes):
-            for result in self._receive(episodes, wait=not any(slot.waiting for slot in slots)):
-                self._advance(episodes[result.index], result)
-            for slot in (v for v in slots if v.waiting):
-                for row, sample in slot.session.poll().items():
-                    self._act(*slot.waiting.pop(row), sample)
+        with ExitStack() as stack:
+            for slot in slots:
+                stack.callback(slot.session.close)
+            self._play(episodes, slots)
         groups = {
             (start, agent): Group(start.group, []) for start in starts for agent in self.generators
         }
@@ -177,6 +179,36 @@ class Collector:
                 if not state.trajectory.status.is_error:
                     groups[episode.start, agent].trajectories.append(state.trajectory)
         return list(groups.values())
+
+    def _play(self, episodes: Sequence[_Episode], slots: Sequence[_GeneratorSlot]) -> None:
+        """Plays the episodes to their ends."""
+        upcoming, playing = iter(episodes), list[_Episode]()
+        while True:
+            playing = [episode for episode in playing if not episode.done]
+            for episode in islice(upcoming, self._max_episodes - len(playing)):
+                self._reset(episode)
+                playing.append(episode)
+            if not playing:
+                return
+            results, late = self._responses.receive(
+                len(playing),
+                busy=any(slot.waiting for slot in slots),
+                in_background=any(slot.in_background for slot in slots),
+            )
+            for n in late:
+                next(iter(episodes[n].agents.values())).trajectory.late += 1
+            for result in results:
+                self._advance(episodes[result.index], result)
+            for slot in (v for v in slots if v.waiting):
+                for row, sample in slot.session.poll(self._timeout(slot)).items():
+                    self._act(*slot.waiting.pop(row), sample)
+
+    def _timeout(self, slot: _GeneratorSlot) -> float | None:
+        """Returns the time limit of a poll, after which responses are looked for."""
+        if slot.in_background:
+            return GLANCE
+        # By counts, no response is taken before a row is done; by the clock, it can be at any time.
+        return 0.0 if self._responses.by_clock else None
 
     def _start_sessions(
         self, starts: Sequence[Start], sampling: Sampling, noise: str
@@ -197,34 +229,15 @@ class Collector:
                 for agent in agents
                 for seed in noise_seeds(starts, f"{noise} {agent}" if agent else noise)
             ]
-            slot = _GeneratorSlot(self.generators[agents[0]].session(seeds, sampling))
+            generator = self.generators[agents[0]]
+            slot = _GeneratorSlot(generator.session(seeds, sampling), generator.in_background)
             for place, agent in enumerate(agents):
                 slots[agent] = slot
                 rows[agent] = [place * len(starts) + n for n in range(len(starts))]
         return slots, rows
 
-    def _receive(self, episodes: Sequence[_Episode], *, wait: bool) -> list[Result]:
-        """Returns the responses of environments, in the order of their episodes.
-
-        The order of arrival depends on the machine, so a generator must not see it.
-
-        Args:
-            episodes: the episodes of the collection.
-            wait: wait for one response, then for those of the ``batch_wait`` after it; if false,
-                return only those that have arrived.
-        """
-        if not wait:
-            return _ordered(self.pool.recv(timeout=0))
-        results = self.pool.recv()
-        end = time.monotonic() + self.batch_wait
-        while (left := end - time.monotonic()) > 0 and (more := self.pool.recv(timeout=left)):
-            results += more
-        _note_late(episodes, results)
-        return _ordered(results)
-
     def _advance(self, episode: _Episode, result: Result) -> None:
         """Processes a response, and requests the next agent's action unless the episode is over."""
-        episode.late = False
         if result.error is not None:
             self._retry(episode, result.error)
             return
@@ -280,7 +293,12 @@ class Collector:
         turn.action_ids, turn.logps, turn.version = sample.ids, sample.logps, sample.version
         turn.action = self.chat.text(sample.ids)
         state.tokens += len(sample.ids)
+        self._responses.expect(episode.slot)
         self.pool.send(episode.slot, turn.action)
+
+    def _reset(self, episode: _Episode) -> None:
+        self._responses.expect(episode.slot)
+        episode.start.reset(self.pool, episode.slot)
 
     def _end(self, episode: _Episode, status: Status) -> None:
         episode.done = True
@@ -318,20 +336,7 @@ class Collector:
         log.info("episode of seed %d starts again: %s", seed, error)
         for agent, state in episode.agents.items():
             self._slots[agent].session.restart(state.row)
-        episode.start.reset(self.pool, episode.slot)
-
-
-def _ordered(results: list[Result]) -> list[Result]:
-    return sorted(results, key=lambda result: result.index)
-
-
-def _note_late(episodes: Sequence[_Episode], results: Sequence[Result]) -> None:
-    """Counts each response, once, that did not come in time for the next batch."""
-    answered = {result.index for result in results}
-    for episode in episodes:
-        if not (episode.done or episode.late or episode.slot in answered):
-            episode.late = True
-            next(iter(episode.agents.values())).trajectory.late += 1
+        self._reset(episode)
 
 
 def _new_trajectory(start: Start, agent: str, task_id: str = "", *, late: int = 0) -> Trajectory:

@@ -73,7 +73,14 @@ def interleaved(counts: Sequence[int]) -> list[tuple[int, ...]]:
     ]
 
 
-def start(seed: int, step: int, group: int, task_ids: Sequence[str] | None = None) -> Start:
+def start(
+    seed: int,
+    step: int,
+    group: int,
+    task_ids: Sequence[str] | None = None,
+    *,
+    attempt: int = 0,
+) -> Start:
     """Returns the start of a group's episodes.
 
     Args:
@@ -81,10 +88,8 @@ def start(seed: int, step: int, group: int, task_ids: Sequence[str] | None = Non
         step: counted from 0.
         group: its number among the groups of all processes.
         task_ids: tasks to draw from; None: the environment chooses by its seed.
+        attempt: how many times the group was replaced before.
     """
-    drawn = (
-        None
-        if task_ids is None
-        else task_ids[stable_hash(f"difficulty {seed} {step} {group}") % len(task_ids)]
-    )
-    return Start(group, stable_hash(f"task {seed} {step} {group}") % 2**31, drawn)
+    key = f"{seed} {step} {group}" + (f" {attempt}" if attempt else "")
+    drawn = None if task_ids is None else task_ids[stable_hash(f"difficulty {key}") % len(task_ids)]
+    return Start(group, stable_hash(f"task {key}") % 2**31, drawn)

@@ -23,6 +23,7 @@ CHANGEABLE = frozenset(
         "env.failure_budget",
         "rollout.batch_wait",
         "model.checkpointing",
+        "rollout.max_rows",
         "engine.micro_batch_tokens",
         "engine.sleep",
         "eval.every",

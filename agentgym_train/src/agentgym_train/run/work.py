@@ -1,5 +1,6 @@
 """One process of a run: evaluation, training, evaluation, results."""
 
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -7,18 +8,21 @@ from rich.console import Console
 from transformers.utils import logging as transformers_logging
 
 from agentgym_train import config as configuration
-from agentgym_train.assembly import assemble, make_generator, make_trackers
+from agentgym_train.assembly import assemble, make_trackers
 from agentgym_train.config import Config
 from agentgym_train.data.types import Group, Trajectory
 from agentgym_train.engine import checkpoint
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import CheckpointError, TrainingError
 from agentgym_train.evaluation import evaluate
 from agentgym_train.evaluation.held_out import HeldOut, add_baselines
 from agentgym_train.files import Lock, writing
+from agentgym_train.models.chat import Chat
 from agentgym_train.models.loading import device, load_tokenizer, use_threads
 from agentgym_train.reporting import metrics, report
 from agentgym_train.reward import config as reward_config
 from agentgym_train.reward import work as reward
+from agentgym_train.rollout.build import make_generator
 from agentgym_train.rollout.descriptions import describe
 from agentgym_train.trainer import Trainer
 
@@ -138,9 +142,12 @@ def evaluate_checkpoint(
     use_threads(config.run.threads)
     held_out = [(one, describe(one)[1]) for one in config.each()]
     tokenizer = load_tokenizer(str(folder))
-    generator = make_generator(config, str(folder), device())
-    played = {
-        one.env.name: evaluate.evaluate(one, generator, tokenizer, described).trajectories
-        for one, described in held_out
-    }
+    generator = make_generator(
+        config, str(folder), Chat(tokenizer), device=device(), distributed=Distributed()
+    )
+    with closing(generator):
+        played = {
+            one.env.name: evaluate.evaluate(one, generator, tokenizer, described).trajectories
+            for one, described in held_out
+        }
     console.print(report.table({"checkpoint": evaluate.overall(played)}))

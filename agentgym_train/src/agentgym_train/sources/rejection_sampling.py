@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from agentgym_train.config.constraints import Share
 from agentgym_train.data.types import Group
 from agentgym_train.protocols import RunContext
-from agentgym_train.sources.rollout import Rollout, RolloutSource
+from agentgym_train.sources.rollout import FreshEpisodes, RolloutSource
 
 
 @dataclass(frozen=True, kw_only=True)
-class RejectionSampling(Rollout):
+class RejectionSampling(FreshEpisodes):
     """Rollouts; episodes with a score below ``score`` are excluded from the loss."""
 
     score: Share = 1.0

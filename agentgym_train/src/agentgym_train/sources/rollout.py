@@ -1,12 +1,13 @@
 """Fresh episodes of the current policy in the run's environment."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agentgym_envs.pool import Description
 from agentgym_train import plugins
 from agentgym_train.config import Config
+from agentgym_train.config.constraints import Whole
 from agentgym_train.data.types import Failure, Group
 from agentgym_train.errors import ConfigError
 from agentgym_train.protocols import RunContext, Source, SourcePlugin
@@ -16,8 +17,8 @@ from agentgym_train.rollout.collector import Start
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rollout(SourcePlugin):
-    """No options: the sections ``env`` and ``rollout`` have them."""
+class FreshEpisodes(SourcePlugin):
+    """Episodes that the policy plays; the sections ``env`` and ``rollout`` have the options."""
 
     def check(self, config: Config, training: Description) -> None:
         """Rejects an environment with several agents.
@@ -31,9 +32,33 @@ class Rollout(SourcePlugin):
         """Returns ``env.group_size`` only."""
         return {config.env.group_size}
 
+
+@dataclass(frozen=True, kw_only=True)
+class Rollout(FreshEpisodes):
+    """Plays the groups of a step, and can replace those that teach nothing."""
+
+    replacements: Whole = 0
+    """A group whose episodes all have the same return is replaced by a group of another task, up to
+    so many times; the last one is kept. The returns are those of the environment, before scorers.
+    Metrics count all episodes, and ``filtered_tokens`` has the tokens of the replaced ones. This is
+    DAPO's dynamic sampling (Yu et al., 2025)."""
+
+    def check(self, config: Config, training: Description) -> None:
+        """Rejects an environment with several agents, and replacements of single episodes.
+
+        Raises:
+            ConfigError: the environment has several agents, or a group has one episode.
+        """
+        super().check(config, training)
+        if self.replacements and config.env.group_size < 2:
+            raise ConfigError(
+                f"source.replacements={self.replacements} compares the episodes of a group, and"
+                " env.group_size=1: use a larger group, or 0 replacements"
+            )
+
     def build(self, context: RunContext) -> "RolloutSource":
         """Starts the environments."""
-        return RolloutSource(context)
+        return RolloutSource(context, replacements=self.replacements)
 
 
 class RolloutSource(Source):
@@ -42,16 +67,23 @@ class RolloutSource(Source):
     Args:
         context: the parts of the run.
         numbers: numbers of the groups to play; None: all groups of this process.
+        replacements: see :class:`Rollout`.
         **players: ``agents`` and ``opponents`` of
             :class:`agentgym_train.rollout.collector.Collector`.
     """
 
     def __init__(
-        self, context: RunContext, *, numbers: Sequence[int] | None = None, **players: Any
+        self,
+        context: RunContext,
+        *,
+        numbers: Sequence[int] | None = None,
+        replacements: int = 0,
+        **players: Any,
     ):
         env = context.config.env
         self._context, self._task_difficulty = context, tasks.task_difficulty(context.training)
         self._numbers = list(context.mine) if numbers is None else numbers
+        self._replacements, self._failures = replacements, list[Failure]()
         # A process without a group has an environment that it never resets.
         self._pool = make_pool(
             context.config, max(len(self._numbers), 1) * env.group_size, env.kwargs
@@ -69,22 +101,48 @@ class RolloutSource(Source):
         )
 
     def next(self, step: int, horizon: int) -> list[Group]:
-        """Plays the groups of a step.
+        """Plays the groups of a step, and the replacements of groups that teach nothing.
 
         Sampling noise is a function of seed, step and episode only.
         """
+        self._failures = []
+        groups = self._play(step, horizon, self._numbers, attempt=0)
+        for attempt in range(1, self._replacements + 1):
+            replaced = {group.number: group for group in groups if not _differ(group)}
+            if not replaced:
+                break
+            played = self._play(step, horizon, list(replaced), attempt=attempt)
+            better = {
+                group.number: replace(group, filtered=replaced[group.number].played)
+                for group in played
+            }
+            groups = [better.get(group.number, group) for group in groups]
+        return groups
+
+    def _play(
+        self, step: int, horizon: int, numbers: Sequence[int], *, attempt: int
+    ) -> list[Group]:
         config = self._context.config
-        return self._collector.collect(
-            self.starts(step),
+        groups = self._collector.collect(
+            self.starts(step, numbers=numbers, attempt=attempt),
             max_turns=horizon,
             sampling=sampling(config, self._context.chat),
             noise=f"train {config.run.seed} {step}",
         )
+        self._failures += self._collector.failures
+        return groups
 
-    def starts(self, step: int) -> list[Start]:
+    def starts(
+        self, step: int, *, numbers: Sequence[int] | None = None, attempt: int = 0
+    ) -> list[Start]:
         """Returns the starts of this process's episodes of a step, ``group_size`` per group.
 
-        They are a function of seed, step and curriculum only.
+        They are a function of seed, step, curriculum and attempt only.
+
+        Args:
+            step: counted from 0.
+            numbers: the numbers of the groups; None: all groups of this process.
+            attempt: how many times these groups were replaced before.
 
         Raises:
             ConfigError: no training task has the difficulties of the curriculum.
@@ -94,18 +152,23 @@ class RolloutSource(Source):
         seed, size = self._context.config.run.seed, self._context.config.env.group_size
         return [
             start
-            for group in self._numbers
-            for start in [tasks.start(seed, step, group, task_ids)] * size
+            for group in (self._numbers if numbers is None else numbers)
+            for start in [tasks.start(seed, step, group, task_ids, attempt=attempt)] * size
         ]
 
     @property
     def failures(self) -> list[Failure]:
         """Failures of the environments in the latest step."""
-        return self._collector.failures
+        return self._failures
 
     def close(self) -> None:
         """Closes the environments."""
         self._pool.close()
+
+
+def _differ(group: Group) -> bool:
+    """Whether the returns of a group's episodes differ."""
+    return len({t.total_reward for t in group.trajectories}) > 1
 
 
 def check_agent(config: Config, training: Description) -> None:

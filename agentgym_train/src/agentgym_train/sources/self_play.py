@@ -12,17 +12,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import cycle
 
-import torch
 from transformers import PreTrainedTokenizerBase
 
 from agentgym_envs.pool import Description
-from agentgym_train import plugins
 from agentgym_train.config import SCRATCH, Config
 from agentgym_train.config.constraints import Name
 from agentgym_train.data.types import Group
 from agentgym_train.errors import ConfigError
 from agentgym_train.models.loading import device, load_shape, load_tokenizer
-from agentgym_train.protocols import Generator, RunContext, SourcePlugin
+from agentgym_train.protocols import RunContext, SourcePlugin
+from agentgym_train.rollout.build import make_generator
 from agentgym_train.sources.rollout import RolloutSource
 
 
@@ -94,8 +93,17 @@ class SelfPlaySource(RolloutSource):
         ]
         for agent, path in options.frozen.items():
             check_vocabulary(path, context.chat.tokenizer, key=f"source.frozen.{agent}")
-        loaded = {path: _load(path, context) for path in set(options.frozen.values())}
-        opponents = {agent: loaded[path] for agent, path in options.frozen.items()}
+        self._frozen = {
+            path: make_generator(
+                context.config,
+                path,
+                context.chat,
+                device=device(),
+                distributed=context.distributed,
+            )
+            for path in set(options.frozen.values())
+        }
+        opponents = {agent: self._frozen[path] for agent, path in options.frozen.items()}
         super().__init__(context, numbers=mine, agents=context.training.seats, opponents=opponents)
 
     def next(self, step: int, horizon: int) -> list[Group]:
@@ -107,6 +115,12 @@ class SelfPlaySource(RolloutSource):
             for g, agent in played
             if agent in self._learners
         ]
+
+    def close(self) -> None:
+        """Closes the environments and the frozen models."""
+        super().close()
+        for generator in self._frozen.values():
+            generator.close()
 
     def _number(self, first: int, agent: str) -> int:
         """Returns the number of an agent's group, from the number of its task's first group."""
@@ -124,12 +138,3 @@ def check_vocabulary(path: str, tokenizer: PreTrainedTokenizerBase, *, key: str)
         raise ConfigError(
             f"{key}={path!r} has another vocabulary than the policy, {tokenizer.name_or_path!r}"
         )
-
-
-def _load(path: str, context: RunContext) -> Generator:
-    """Returns a generator for a frozen model."""
-    dtype = getattr(torch, context.config.model.dtype)
-    made: Generator = plugins.make_object(
-        plugins.GENERATOR, context.config.generator, path, device(), dtype
-    )
-    return made

@@ -5,6 +5,7 @@ Shapes: V vocabulary.
 
 import math
 import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,16 +17,19 @@ from transformers import PreTrainedModel, Qwen2Config, Qwen2ForCausalLM
 
 from agentgym_envs.tasks import stable_hash
 from agentgym_train import plugins
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.engine.logps import token_logps
 from agentgym_train.errors import ModelError
 from agentgym_train.generators import probe
-from agentgym_train.protocols import Generator, Sample, Sampling, Session
+from agentgym_train.protocols import Generator, GeneratorContext, Sample, Sampling, Session
 from agentgym_train.testing.failures import Fail, failing, reporting
 
 VOCABULARY, STOPS = 100, 10
 SAMPLING = Sampling(temperature=0.7, max_new_tokens=6, stop_ids=frozenset(range(STOPS)))
 IDS = range(STOPS, VOCABULARY)  # token ids of prompts
 ROWS, TURNS = 4, 3  # size of the conversation
+CONTEXT = 512  # maximum tokens of a row
+PATIENCE = 10.0  # seconds of a poll without time
 DRAWS = 400  # number of first tokens whose frequencies are compared with probabilities
 TOGETHER = [range(ROWS)] * TURNS
 WAYS: dict[str, Sequence[Sequence[int]]] = {
@@ -51,18 +55,30 @@ class _Tested:
     fail: Fail
     model: PreTrainedModel
     version: int = 0
+    open: Session | None = None
 
     def session(self, seeds: Sequence[int], sampling: Sampling = SAMPLING) -> Session:
+        """Closes the session before and starts another one."""
+        self.end()
         with reporting(self.fail, "session"):
             session = self.generator.session(seeds, sampling)
         plugins.verify(session, Session, f"session of {self.name}")
+        self.open = session
         return session
+
+    def end(self) -> None:
+        """Closes the session in progress, if there is one."""
+        if self.open is not None:
+            with reporting(self.fail, "close of a session"):
+                self.open.close()
+        self.open = None
 
     def load(self, model: PreTrainedModel, version: int) -> None:
         """Loads copies of a model's weights, then sets the copies to 0.
 
         The weights of a policy change after ``load`` too, so a generator must not keep references.
         """
+        self.end()
         weights = _weights(model)
         with reporting(self.fail, "load"):
             self.generator.load(iter(weights.items()), version)
@@ -111,8 +127,18 @@ def check_generator(name_or_options: str | Mapping[str, Any]) -> list[str]:
     model = _model(0)
     with tempfile.TemporaryDirectory() as folder:
         model.save_pretrained(folder)
+        context = GeneratorContext(
+            model_folder=folder,
+            device=device,
+            dtype=torch.float32,
+            max_context=CONTEXT,
+            max_rows=0,
+            sampling=SAMPLING,
+            seed=0,
+            distributed=Distributed(),
+        )
         with reporting(fail, "build"):
-            generator = plugin.build(folder, device, torch.float32)
+            generator = plugin.build(context)
         name = f"generator {options['name']!r}"
         plugins.verify(generator, Generator, name)
         tested = _Tested(name, generator, fail, model.to(device))
@@ -257,6 +283,30 @@ def _finishes(tested: _Tested) -> str:
     return "finishing a row does not change other rows"
 
 
+def _aborts(tested: _Tested) -> str:
+    together = _converse(tested, tested.session(_seeds()), TOGETHER)
+    long = replace(SAMPLING, max_new_tokens=CONTEXT - 8, stop_ids=frozenset())
+    session = tested.session(range(DRAWS), long)
+    with reporting(tested.fail, "submit or poll"):
+        for row in range(DRAWS):
+            session.submit(row, _prompt(row, 0))
+        began = time.monotonic()
+        if samples := session.poll(timeout=0.0):
+            tested.fail(f"poll with a timeout of 0 returned {samples} before it could be sampled")
+    if (seconds := time.monotonic() - began) > PATIENCE:
+        tested.fail(f"poll with a timeout of 0 took {seconds:.1f} s")
+    with reporting(tested.fail, "close of a session at work, or a second close"):
+        session.close()
+        session.close()
+    _compare(
+        tested,
+        together,
+        _converse(tested, tested.session(_seeds()), TOGETHER),
+        "where a session was closed at work before",
+    )
+    return "poll keeps its time limit, and a session can be closed at work"
+
+
 def _loads(tested: _Tested) -> str:
     tested.load(_model(1).to(tested.model.device), 7)
     _converse(tested, tested.session(_seeds()), TOGETHER)
@@ -289,6 +339,7 @@ def _sleeps(tested: _Tested) -> str:
     before = _converse(tested, tested.session(_seeds()), TOGETHER)
     for version in (8, 9):
         for name in ("sleep", "wake"):
+            tested.end()
             with reporting(tested.fail, name):
                 getattr(tested.generator, name)()
         tested.load(tested.model, version)
@@ -301,9 +352,17 @@ def _sleeps(tested: _Tested) -> str:
     return "after sleep, wake and load it samples as before"
 
 
+def _closes(tested: _Tested) -> str:
+    tested.end()
+    with reporting(tested.fail, "close, or a second close"):
+        tested.generator.close()
+        tested.generator.close()
+    return "it can be closed, also twice"
+
+
 CHECKS: tuple[Callable[[_Tested], str], ...] = (
-    *(_actions, _logps, _frequencies, _reproducible, _restarts, _finishes),
-    *(_loads, _refuses, _sleeps),  # these change the weights
+    *(_actions, _logps, _frequencies, _reproducible, _restarts, _finishes, _aborts),
+    *(_loads, _refuses, _sleeps, _closes),  # these change the weights or the generator
 )
 
 
@@ -390,13 +449,13 @@ def _model(seed: int) -> PreTrainedModel:
     """Returns a model whose choices are far from uniform."""
     config = Qwen2Config(
         vocab_size=VOCABULARY,
-        hidden_size=32,
-        intermediate_size=64,
+        hidden_size=128,  # heads of 64, the smallest that some engines accept
+        intermediate_size=128,
         num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        max_position_embeddings=512,
-        initializer_range=0.2,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        max_position_embeddings=CONTEXT,
+        initializer_range=0.1,
         tie_word_embeddings=True,
         bos_token_id=None,
         eos_token_id=None,

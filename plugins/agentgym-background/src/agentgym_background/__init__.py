@@ -10,6 +10,7 @@ from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from agentgym_train import (
     Generator,
+    GeneratorContext,
     GeneratorPlugin,
     Sample,
     Sampling,
@@ -26,16 +27,16 @@ from agentgym_train import (
 class Background(GeneratorPlugin):
     """Builds the generator; has no options."""
 
-    def build(
-        self, model_folder: str, device: torch.device, dtype: torch.dtype
-    ) -> "BackgroundGenerator":
+    def build(self, context: GeneratorContext) -> "BackgroundGenerator":
         """Loads a copy of the model."""
-        model = AutoModelForCausalLM.from_pretrained(model_folder, dtype=dtype)
-        return BackgroundGenerator(model.to(device).eval().requires_grad_(False))
+        model = AutoModelForCausalLM.from_pretrained(context.model_folder, dtype=context.dtype)
+        return BackgroundGenerator(model.to(context.device).eval().requires_grad_(False))
 
 
 class BackgroundGenerator(Generator):
     """Samples rows one by one, in the order of their submission."""
+
+    in_background = True
 
     def __init__(self, model: PreTrainedModel):
         self._model, self._version = model, 0
@@ -61,7 +62,7 @@ class BackgroundGenerator(Generator):
 class BackgroundSession(Session):
     """Episodes in progress.
 
-    The thread starts with the first submit and ends when the session is dropped.
+    The thread starts with the first submit and ends when the session is closed or dropped.
     """
 
     def __init__(
@@ -72,15 +73,16 @@ class BackgroundSession(Session):
         self._turn = dict.fromkeys(self._history, 0)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="background")
         self._submitted: dict[int, Future[Sample]] = {}
+        self._closed = False
 
     def submit(self, row: int, ids: Sequence[int]) -> None:
         """Puts the row at the end of the thread's queue."""
         self._history[row] += ids
         self._submitted[row] = self._thread.submit(self._sample, row)
 
-    def poll(self) -> dict[int, Sample]:
+    def poll(self, timeout: float | None = None) -> dict[int, Sample]:
         """Returns the finished rows, or waits for the next one; raises errors of the thread."""
-        wait(self._submitted.values(), return_when=FIRST_COMPLETED)
+        wait(self._submitted.values(), timeout, return_when=FIRST_COMPLETED)
         done = [row for row, future in self._submitted.items() if future.done()]
         return {row: self._submitted.pop(row).result() for row in done}
 
@@ -91,6 +93,11 @@ class BackgroundSession(Session):
     def finish(self, row: int) -> None:
         """Removes a row."""
         del self._history[row], self._turn[row]
+
+    def close(self) -> None:
+        """Ends the thread after the token that it samples."""
+        self._closed = True
+        self._thread.shutdown(cancel_futures=True)
 
     @torch.inference_mode()
     def _sample(self, row: int) -> Sample:
@@ -105,7 +112,7 @@ class BackgroundSession(Session):
             history.append(token)
             sample.ids.append(token)
             sample.logps.append(logp)
-            if token in self._sampling.stop_ids:
+            if token in self._sampling.stop_ids or self._closed:
                 break
         self._turn[row] += 1
         return sample
