@@ -131,8 +131,9 @@ def head(model: str, rounds: int, updates: int) -> str:
     return f"""# Memory and speed of an update
 
 `python benchmarks/update_memory.py run {Path(model).name} --rounds {rounds}`:
-SmolLM2-135M-Instruct, float32, one process with {torch.get_num_threads()} threads on {platform.machine()}, GRPO on
-{EPISODES} synthetic episodes of {tokens // EPISODES:,} tokens, {ACTION / (PROMPT + ACTION):.0%} of
+SmolLM2-135M-Instruct, float32, one process with {torch.get_num_threads()} threads on
+{platform.machine()}, GRPO on {EPISODES} synthetic episodes of
+{tokens // EPISODES:,} tokens, {ACTION / (PROMPT + ACTION):.0%} of
 them sampled, micro-batches of 4,096 tokens. Median of {rounds} processes with {updates} timed
 updates each, with the range. Memory is the peak above the process with the loaded model. It holds
 gradients, optimizer and activations.

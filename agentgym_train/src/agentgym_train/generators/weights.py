@@ -1,12 +1,49 @@
 """The weights of a generator's model: copied from the policy, freed, allocated again."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
 from agentgym_train.errors import ModelError
+
+
+class Names:
+    """The names and shapes of a model's weights; a tied weight has several names."""
+
+    def __init__(self, model: PreTrainedModel):
+        parameters = dict(model.named_parameters(remove_duplicate=False))
+        names_of: dict[int, list[str]] = {}
+        for name, weight in parameters.items():
+            names_of.setdefault(id(weight), []).append(name)
+        self._names = {name: tuple(names_of[id(weight)]) for name, weight in parameters.items()}
+        self._shapes = {name: weight.shape for name, weight in parameters.items()}
+
+    def checked(
+        self, weights: Iterable[tuple[str, Tensor]]
+    ) -> Iterator[tuple[tuple[str, ...], Tensor]]:
+        """Yields each weight with all its names; one name of a tied weight is enough.
+
+        Raises:
+            ModelError: a weight is unknown, has another shape, or is missing.
+        """
+        missing = set(self._names.values())
+        for name, weight in weights:
+            shape = self._shapes.get(name)
+            if shape != weight.shape:
+                found = "no such weight" if shape is None else f"its shape there is {tuple(shape)}"
+                raise ModelError(
+                    f"weight {name!r} of shape {tuple(weight.shape)} does not fit the generator's"
+                    f" model: {found}"
+                )
+            yield self._names[name], weight
+            missing.discard(self._names[name])
+        if missing:
+            raise ModelError(
+                f"{len(missing)} weights were not loaded into the generator, among them"
+                f" {min(missing)[0]!r}"
+            )
 
 
 def take_over(model: PreTrainedModel, weights: Iterable[tuple[str, Tensor]]) -> None:
@@ -16,22 +53,8 @@ def take_over(model: PreTrainedModel, weights: Iterable[tuple[str, Tensor]]) -> 
         ModelError: a weight is unknown, has another shape, or is missing.
     """
     parameters = dict(model.named_parameters(remove_duplicate=False))
-    missing = {id(weight): name for name, weight in model.named_parameters()}
-    for name, weight in weights:
-        own = parameters.get(name)
-        if own is None or own.shape != weight.shape:
-            found = "no such weight" if own is None else f"its shape there is {tuple(own.shape)}"
-            raise ModelError(
-                f"weight {name!r} of shape {tuple(weight.shape)} does not fit the generator's"
-                f" model: {found}"
-            )
-        own.data.copy_(weight)
-        missing.pop(id(own), None)
-    if missing:
-        raise ModelError(
-            f"{len(missing)} weights were not loaded into the generator, among them"
-            f" {next(iter(missing.values()))!r}"
-        )
+    for names, weight in Names(model).checked(weights):
+        parameters[names[0]].data.copy_(weight)
 
 
 def drop(model: PreTrainedModel) -> None:
