@@ -124,7 +124,7 @@ class _Handler(BaseHTTPRequestHandler):
             "token_ids": ids,
             "finish_reason": "length",
             "logprobs": {"content": content},
-            "weight_versions": [{"weight_version": stub.version, "start": 0, "end": 3}],
+            "weight_versions": [{"version": stub.version, "start": 0, "end": 3}],
         }
         self.answer(200, {"choices": [choice]})
 

@@ -148,7 +148,7 @@ class Fleet:
         (choice,) = answer["choices"]
         if choice["finish_reason"] not in ("stop", "length"):
             raise ServerError(f"it ended a request with {choice['finish_reason']!r}")
-        weights = {span["weight_version"] for span in choice["weight_versions"]}
+        weights = {span["version"] for span in choice["weight_versions"]}
         if weights != {self.weights}:
             raise ServerError(f"it has other weights than those of this step: {sorted(weights)}")
         logps = [float(place["logprob"]) for place in choice["logprobs"]["content"]]

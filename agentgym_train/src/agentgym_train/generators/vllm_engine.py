@@ -13,7 +13,7 @@ from transformers import AutoModelForCausalLM
 from agentgym_train.errors import ModelError
 from agentgym_train.generators.requests import Action, Key, Request
 from agentgym_train.generators.weights import Names
-from agentgym_train.protocols import GeneratorContext
+from agentgym_train.protocols import GeneratorContext, Sampling
 
 SETTINGS = {
     "VLLM_ENABLE_V1_MULTIPROCESSING": "0",  # the engine runs in this process
@@ -60,6 +60,7 @@ class VLLMEngine:
         try:
             with _unchanged():
                 self._engine = LLMEngine.from_engine_args(_arguments(context, length, kv_cache_gib))
+                self._try()
         except Exception as error:
             raise ModelError(
                 f"vLLM cannot run {context.model_folder!r}: {_reason(error)}"
@@ -67,6 +68,13 @@ class VLLMEngine:
         before = self._sums()
         self.load(model.named_parameters(), 0)
         self._check_loaded(before)
+
+    def _try(self) -> None:
+        """Samples a token, since vLLM refuses some models only then."""
+        sampling = Sampling(temperature=1.0, max_new_tokens=1, stop_ids=frozenset())
+        self.submit(Key(0, 0), Request((0,), seed=0, sampling=sampling))
+        while not self.receive(None):
+            pass
 
     def submit(self, key: Key, request: Request) -> None:
         """Adds a request to vLLM's scheduler."""
@@ -88,7 +96,11 @@ class VLLMEngine:
     def receive(self, timeout: float | None) -> dict[Key, Action]:
         """Samples one token of each running request."""
         actions = {}
-        for output in self._engine.step():
+        # On a CPU a compiler need not be there.
+        stance = "force_eager" if self._context.device.type == "cpu" else "default"
+        with torch.compiler.set_stance(stance):
+            outputs = self._engine.step()
+        for output in outputs:
             (answer,) = output.outputs
             ids = list(answer.token_ids)
             logps = [
@@ -178,7 +190,7 @@ def _arguments(context: GeneratorContext, length: int, kv_cache_gib: float) -> E
         block_size=BLOCK if on_cpu else None,
         # After a part of a prompt, vLLM sets the noise of a request back, which fails on a CPU.
         enable_chunked_prefill=False if on_cpu else None,
-        enforce_eager=on_cpu,  # a compiler need not be there
+        enforce_eager=on_cpu,
         enable_sleep_mode=not on_cpu,
         load_format="dummy",
         logprobs_mode="processed_logprobs",  # at the temperature
