@@ -104,6 +104,57 @@ def test_a_file_that_was_replaced_is_read_from_its_beginning(folder):
     assert [run["table"][0]["success"] for run in news["overview"]["runs"]] == [1.0]
 
 
+def test_a_file_that_was_replaced_by_a_longer_one_is_read_from_its_beginning(folder):
+    following = Following([folder])
+    record.write(folder, {"model": "m"}, [played(name, False) for name in "vwxyz"])
+    assert seen(following) == list("vwxyz")
+
+
+BREACHES = {
+    "settings": lambda folder: (folder / record.SETTINGS).write_text("{"),
+    "newer": lambda folder: (folder / record.SETTINGS).write_text('{"layout": 99}'),
+    "prompts": lambda folder: (folder / record.PROMPTS).write_text("poem\n"),
+    "line": lambda folder: append(folder, {"row": "poem"}),
+}
+
+
+@pytest.mark.parametrize("breach", BREACHES)
+def test_a_broken_folder_is_named_and_the_others_are_shown(folder, breach):
+    other = folder.parent / "broken"
+    record.write(other, {"model": "m"}, [played("x")])
+    good = Following([folder.parent])
+    BREACHES[breach](other)
+    for following in (Following([folder.parent]), Following([other, folder]), good):
+        news = following.news(following.version, 0, -1)
+        assert {"a", "b"} <= {entry["task_id"] for entry in news["entries"]}
+        assert "one" in [run["name"] for run in news["overview"]["runs"]]
+        (problem,) = news["problems"]
+        assert str(other) in problem
+    record.write(other, {"model": "m"}, [played("x")])
+    (other / record.PROMPTS).unlink(missing_ok=True)
+    news = good.news(good.version, 0, -1)
+    assert sorted(entry["task_id"] for entry in news["entries"]) == ["a", "b", "x"]
+    assert news["problems"] == []
+
+
+def test_an_empty_folder_fills_when_a_run_starts(tmp_path):
+    following = Following([tmp_path])
+    news = following.news(following.version, 0, -1)
+    assert (news["entries"], news["overview"]["runs"]) == ([], [])
+    assert news["problems"] == [f"{tmp_path} holds no results yet"]
+    record.write(tmp_path / "one", {"model": "m"}, [played("a")])
+    news = following.news(following.version, 0, 0)
+    assert [entry["task_id"] for entry in news["entries"]] == ["a"]
+    assert [run["name"] for run in news["overview"]["runs"]] == ["one"]
+    assert news["problems"] == []
+
+
+def test_an_empty_folder_itself_becomes_a_run(tmp_path):
+    following = Following([tmp_path])
+    record.write(tmp_path, {"model": "m"}, [played("a")])
+    assert seen(following) == ["a"]
+
+
 def test_a_run_that_begins_later_joins_the_others(folder):
     following = Following([folder.parent])
     record.write(folder.parent / "a new one", {"model": "n"}, [played("n")])
@@ -136,21 +187,20 @@ def test_texts_are_found_in_any_case(folder):
 
 def test_an_invalid_line_is_one_clear_line(folder):
     following = Following([folder])
-    append(folder, {"row": "poem"})
-    with pytest.raises(ArgumentError, match=r"line 3 of .* is no episode"):
-        following.update()
+    append(folder, played("c"), {"row": "poem"})
+    (problem,) = following.news(following.version, 0, -1)["problems"]
+    assert re.match(r"line 4 of .* is no episode", problem)
+    assert seen(following) == ["a", "b", "c"], "the lines before it are shown"
 
 
 @pytest.mark.parametrize(
     ("name", "why"),
     [
         ("none", "settings.json cannot be read (No such file or directory)"),
-        ("empty", "settings.json cannot be read (No such file or directory)"),
-        ("file", "episodes.jsonl cannot be read (Not a directory)"),
+        ("file", "settings.json cannot be read (Not a directory)"),
     ],
 )
 def test_a_folder_without_results_is_refused(tmp_path, name, why):
-    (tmp_path / "empty").mkdir()
     (tmp_path / "file").touch()
     done = CliRunner().invoke(app, ["view", str(tmp_path / name)])
     assert done.exit_code == 2
@@ -286,6 +336,18 @@ def test_a_run_that_begins_later_appears(folder, opened):
         assert tasks(page) == ["n"]
 
 
+def test_the_page_of_an_empty_folder_fills_when_a_run_starts(tmp_path, opened):
+    with served(tmp_path) as server:
+        page = opened(server)
+        assert page.inner_text("#problem") == f"{tmp_path} holds no results yet"
+        assert "no episode yet" in page.inner_text("#live")
+        record.write(tmp_path / "one", {"model": "m"}, [played("a")])
+        counts(page, "1 of 1")
+        assert tasks(page) == ["a"]
+        page.wait_for_selector("#problem", state="hidden")
+        assert page.title() == "one – evaluation report"
+
+
 def test_rows_in_sight_stay_while_new_ones_come(folder, opened):
     append(folder, *(played(f"t{n}") for n in range(100)))
     with served(folder) as server:
@@ -340,6 +402,9 @@ def test_a_server_that_is_gone_is_said_and_a_bad_line_too(folder, opened):
         append(folder, {"row": "poem"})
         page.wait_for_selector("#problem:visible")
         assert "line 3 of" in page.inner_text("#problem")
+        record.write(folder, {"model": "m"}, [played("a"), played("b"), played("c")])
+        counts(page, "3 of 3")
+        assert page.is_hidden("#problem")
     page.wait_for_function("() => byId('problem').textContent.includes('is it still running?')")
     opened.complaints.clear()  # the browser's own: bad request, connection refused
 

@@ -15,7 +15,7 @@ def expanded(folders: Sequence[Path]) -> list[Path]:
     agentgym-train is replaced by its evaluations, in order of the training step.
 
     Raises:
-        ArgumentError: a run of agentgym-train that has no evaluation yet.
+        ArgumentError: a run of agentgym-train that has no evaluation yet, or an unreadable folder.
     """
     listed = [found for folder in folders for found in _evaluations(folder)]
     return list({folder.resolve(): folder for folder in reversed(listed)}.values())[::-1]
@@ -48,9 +48,11 @@ def _evaluations(folder: Path) -> list[Path]:
 
 
 def _results_in(folder: Path) -> list[Path]:
-    return [
-        folder / name for name in os.listdir(folder) if os.path.exists(folder / name / EPISODES)
-    ]
+    try:
+        names = os.listdir(folder)
+    except OSError as error:
+        raise ArgumentError(f"cannot read {folder}: {error.strerror}") from error
+    return [folder / name for name in names if os.path.exists(folder / name / EPISODES)]
 
 
 def _when(folder: Path) -> tuple[float, str]:

@@ -242,12 +242,14 @@ def prompts(folder: Path) -> dict[str, Any]:
     """Returns the system prompts and tools of a folder by name; empty if it has none.
 
     Raises:
-        ArgumentError: an invalid line; the message has its number.
+        ArgumentError: the file cannot be read, or an invalid line; the message has its number.
     """
     try:
         rows, _ = lines.read(folder / PROMPTS, fits=_names, what="prompt")
     except FileNotFoundError:
         return {}
+    except OSError as error:
+        raise ArgumentError(f"cannot read {folder / PROMPTS}: {error.strerror}") from error
     return {row["name"]: row["value"] for row in rows}
 
 

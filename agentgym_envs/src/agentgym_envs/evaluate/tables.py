@@ -163,13 +163,15 @@ def published(runs: Sequence[tuple[str, Sequence[Row]]]) -> Table | None:
 def pairings(runs: Sequence[tuple[str, Sequence[Row]]]) -> Table | None:
     """Compares each further run with the first, on the tasks that both played.
 
-    None for a single run.
+    None for fewer than two runs.
     """
+    if len(runs) < 2:
+        return None
     (base, first), *others = [(name, episodes(rows)) for name, rows in runs]
     pairs = [(name, compare(first, rows)) for name, rows in others]
     lines = [_paired(f"{name} − {base}", pairing) for name, pairing in pairs if pairing]
     apart = [f"{name} and {base} have no task in common" for name, pairing in pairs if not pairing]
-    return Table([(head, head) for head in PAIRED], lines, apart) if others else None
+    return Table([(head, head) for head in PAIRED], lines, apart)
 
 
 def _group(rows: Sequence[Row]) -> tuple[Summary | None, int]:

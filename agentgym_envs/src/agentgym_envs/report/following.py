@@ -1,7 +1,8 @@
 """The episodes of runs that may still be played, as ``agentgym view`` shows them.
 
 Each call reads only the new lines. Texts stay in the files: the memory holds the data of the list
-and of the tables, and the place of each line.
+and of the tables, and the place of each line. A folder that cannot be read does not stop the
+others.
 """
 
 import time
@@ -13,11 +14,12 @@ from typing import Any
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate import record, tables
 from agentgym_envs.evaluate.folders import expanded, named
-from agentgym_envs.evaluate.record import EPISODES, Row
+from agentgym_envs.evaluate.record import EPISODES, FILES, Row
 from agentgym_envs.report.command import shown_run, shown_sections
 from agentgym_envs.report.data import entry, finite, overview, png, texts
 
 SHARE = 0.05  # of the time that the tables may take
+TAIL = 256  # bytes before the new lines; if they changed, the file is another one
 COUNTED = ("row", *record.Key._fields, "scenario", "difficulty", "usage", "fault", "error")
 RESULT = ("success", "score", "end")
 
@@ -48,6 +50,8 @@ class Followed:
     read: int = 0
     rows: list[Row] = field(default_factory=list)
     """The lines without their texts."""
+    tail: bytes = b""
+    """The last bytes before ``read``."""
 
     def news(self) -> Iterator[tuple[Place, Row]]:
         """Reads the new lines; a partial last line waits for its rest.
@@ -70,13 +74,20 @@ class Followed:
             row = record.parsed(line, self.folder, place.number)
             self.rows.append(_counted(row))
             self.read += len(line) + 1
+            self.tail = (self.tail + line + b"\n")[-TAIL:]
             yield place, row
 
     @property
     def replaced(self) -> bool:
-        """Whether the file is shorter than what was read, so that it is another one."""
-        path = self.folder / EPISODES
-        return self.read > 0 and (not path.exists() or path.stat().st_size < self.read)
+        """Whether another file is in the place of the one that was read."""
+        if not self.read:
+            return False
+        try:
+            with (self.folder / EPISODES).open("rb") as file:
+                file.seek(self.read - len(self.tail))
+                return file.read(len(self.tail)) != self.tail
+        except OSError:
+            return True
 
 
 class Following:
@@ -86,13 +97,19 @@ class Following:
         folders: results of ``agentgym eval``, folders of them, or runs of agentgym-train.
 
     Raises:
-        ArgumentError: a folder holds no results, or an invalid line.
+        ArgumentError: no folder holds results or waits for them.
     """
 
     def __init__(self, folders: Sequence[Path]):
         self._given, self.version, self._counted = folders, 0, -1
+        self.waiting: list[str] = []
+        """Messages about folders without results; they may come."""
+        self.broken: list[str] = []
+        """Messages about folders that cannot be read."""
         self._begin()
         self.update()
+        if self.broken and not (self._runs or self.waiting):
+            raise ArgumentError(self.broken[0])
         self._tables()
 
     def _begin(self) -> None:
@@ -106,15 +123,44 @@ class Following:
     def update(self) -> None:
         """Reads the new lines; starts again if a file was replaced or removed."""
         known = [run.folder for run in self._runs]
-        found = expanded(self._given)
-        if any(run.replaced or run.folder not in found for run in self._runs):
+        found = self._readable()
+        if any(run.folder not in found or run.replaced for run in self._runs):
             self._begin()
             known = []
         self._runs += [Followed(folder) for folder in found if folder not in known]
         for number, run in enumerate(self._runs):
-            for place, row in run.news():
-                self._entries.append(entry(number, row))
-                self._places.append(place)
+            try:
+                for place, row in run.news():
+                    self._entries.append(entry(number, row))
+                    self._places.append(place)
+            except ArgumentError as error:
+                self.broken.append(str(error))
+
+    def _readable(self) -> list[Path]:
+        """Returns the folders of results; notes why others have none."""
+        self.waiting, self.broken, found = [], [], []
+        for folder in self._folders():
+            try:
+                record.read_settings(folder)
+                record.prompts(folder)
+            except ArgumentError as error:
+                empty = folder.is_dir() and not any((folder / name).exists() for name in FILES)
+                if empty:
+                    self.waiting.append(f"{folder} holds no results yet")
+                else:
+                    self.broken.append(str(error))
+            else:
+                found.append(folder)
+        return found
+
+    def _folders(self) -> list[Path]:
+        found: list[Path] = []
+        for folder in self._given:
+            try:
+                found += expanded([folder])
+            except ArgumentError as error:
+                self.waiting.append(str(error))
+        return expanded(found)
 
     def news(self, version: int, start: int, shown: int) -> dict[str, Any]:
         """Returns what the page does not know yet.
@@ -135,6 +181,7 @@ class Following:
                 "counted": counted,
                 "overview": self._overview if counted != shown else None,
                 "age": self._age(),
+                "problems": self.broken + self.waiting,
             }
         )
         return found

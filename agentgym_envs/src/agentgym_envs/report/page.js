@@ -76,7 +76,7 @@ function offerAll() {
 
 function showOverview() {
   const names = data.runs.map((run) => run.name);
-  document.title = `${names.join(" and ")} – evaluation report`;
+  document.title = [names.join(" and "), "evaluation report"].filter(Boolean).join(" – ");
   document.body.classList.toggle("single", names.length < 2);
   byId("runs").replaceChildren(...data.runs.map((_, run) => make("li", {}, dot(run))));
   showSettings();

@@ -24,7 +24,9 @@ async function load() {
 function keep(reply) {
   Object.assign(known, { version: reply.version, counted: reply.counted });
   const age = reply.age === null ? "no episode yet" : `last episode ${ago(reply.age)}`;
-  byId("live").replaceChildren(make("span", { class: reply.age < 60 ? "solved" : "quiet" }, "●"), ` live, ${age}`);
+  byId("live").replaceChildren(make("span", { class: reply.age !== null && reply.age < 60 ? "solved" : "quiet" }, "●"), ` live, ${age}`);
+  byId("problem").hidden = !reply.problems.length;
+  byId("problem").textContent = reply.problems.join("\n");
 }
 
 function ago(seconds) {
@@ -51,7 +53,6 @@ async function watch() {
     await new Promise((wake) => setTimeout(wake, WAIT));
     try {
       take(await news());
-      byId("problem").hidden = true;
     } catch (error) {
       const why = error instanceof TypeError ? "agentgym view does not answer; is it still running?" : error.message;
       byId("problem").hidden = false;

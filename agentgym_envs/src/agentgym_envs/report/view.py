@@ -14,6 +14,7 @@ from agentgym_envs.report.following import Following
 from agentgym_envs.report.html import PLACE, SERVED, page
 
 out = Console(markup=False, emoji=False, highlight=False)
+err = Console(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 def view(
@@ -26,7 +27,10 @@ def view(
     ] = 0,
 ) -> None:
     """Serves a page that follows evaluations in your browser until Ctrl-C."""
-    with Server(Following(folders), port=port) as server:
+    following = Following(folders)
+    for problem in following.broken + following.waiting:
+        err.print(f"warning: {problem}", style="yellow", soft_wrap=True)
+    with Server(following, port=port) as server:
         out.print(f"the page: {server.address()}", soft_wrap=True)
         out.print("Ctrl-C ends it; evaluations go on.", style="dim")
         try:
