@@ -26,6 +26,7 @@ from agentgym_envs.errors import (
     ConformanceError,
     EnvRaised,
     MissingExtra,
+    escaped,
 )
 from agentgym_envs.evaluate.command import evaluate
 from agentgym_envs.example import example
@@ -70,7 +71,7 @@ def user_errors(command: Callable[..., None]) -> Callable[..., None]:
         try:
             command(*args, **kwargs)
         except AgentGymError as error:
-            err.print(f"error: {error}", style="red", markup=False, soft_wrap=True)
+            err.print(f"error: {escaped(str(error))}", style="red", markup=False, soft_wrap=True)
             raise typer.Exit(2) from error
         except OSError as error:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT):

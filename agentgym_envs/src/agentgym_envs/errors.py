@@ -160,14 +160,26 @@ class ConformanceError(AgentGymError, AssertionError):
 
 
 def message_of(error: BaseException) -> str:
-    """Returns ``str(error)``, or a placeholder if that raises.
+    """Returns ``str(error)`` with escaped control characters, or a placeholder if that raises.
 
     An environment's exception can have any ``__str__``.
     """
     try:
-        return str(error)
+        return escaped(str(error))
     except (Exception, SystemExit) as second:
         return f"its message cannot be had ({type(second).__name__})"
+
+
+def escaped(text: str) -> str:
+    r"""Returns a text for a terminal: control characters become visible, except line breaks.
+
+    >>> escaped("red: \x1b[31m")
+    'red: \\x1b[31m'
+    """
+    return "".join(
+        c if c.isprintable() or c in "\n\t" or (c.isspace() and c > "\x9f") else ascii(c)[1:-1]
+        for c in text
+    )
 
 
 def shown(value: object) -> str:

@@ -12,7 +12,8 @@ from stub_model import StubModel, policy
 from typer.testing import CliRunner
 
 from agentgym_envs.cli import app
-from agentgym_envs.evaluate.record import episodes, read
+from agentgym_envs.evaluate.record import episodes, prompts, read
+from agentgym_envs.evaluate.transcript import conversation
 
 NIM, NEGOTIATION = "foreign/Nim-v0", "agentgym/Negotiation-v1"
 AGENTS = """
@@ -43,6 +44,10 @@ class Lister(Agent):
 class Raises(Agent):
     def act(self, observation, info):
         raise ValueError("a fault\\nof mine")
+
+class Red(Agent):
+    def act(self, observation, info):
+        raise ValueError("\x1b[31mred\x07")
 
 class Hangs(Agent):
     def act(self, observation, info):
@@ -235,7 +240,11 @@ def test_a_server_that_fails_takes_its_player_out_and_no_other_one():
             NIM, file, "greedy", "--episodes", 4, "--out", "out", "--concurrency", 1, status=1
         )
     assert "16 games are missing: bad dropped out: 8 games failed in a row, the last" in output
-    assert "try 1 of 3 failed, bad: " in output
+    assert output.count("bad: ") == 1, "one line for one kind of failure"
+    assert "answers 400 (task pile-7, try 1 of 3)" in output
+    assert next(cells for cells in map(str.split, output.splitlines()) if cells[:1] == ["bad"]) == [
+        *("bad", "0", "0–0–0", "0–0–0", "–", "–", "16")
+    ], "a player without a game has no rating"
     assert len(results("good")) == len(results("greedy")) == 8
     faults = rows("fault")
     assert {(row["fault"], row["player"]) for row in faults} == {("provider", "bad")}
@@ -319,6 +328,33 @@ def test_the_fault_of_an_agent_is_no_loss(agent, error):
     if agent == "Raises":
         assert f"rivals.py:{FAULT} in act\n" in faults[0]["traceback"]
         assert faults[0]["traceback"].endswith("ValueError: a fault of mine")
+
+
+def test_each_player_that_failed_is_named_and_each_kind_of_failure_once():
+    output = call(NIM, "rivals:Raises", "rivals:Red", "greedy", *NIM_OUT[1:], status=1)
+    end = output[output.index("6 games are missing: ") :]
+    for player in ("rivals:Raises", "rivals:Red"):
+        assert f"three tries of {player} failed, the last with: 'act' of the agent" in end
+    playing = output[: output.index("6 games are")]
+    for line in ("a fault of mine (task pile-7, try 1 of 3)", "red\\x07 (task pile-7, try 1 of 3)"):
+        assert playing.count(line) == 1
+    assert "try 2" not in output
+    assert "\x1b" not in output
+
+
+def test_every_request_can_be_rebuilt_from_the_folder():
+    """The requests of both players, in the order of the game."""
+    with StubModel(policy(lambda messages: "Thought: x\nAction: 1")) as stub:
+        call(NIM, f"react:stub@{stub.url}", f"plan:stub@{stub.url}", *NIM_OUT[1:])
+    shared = prompts(Path("out"))
+    sent = [conversation(row, one, shared) for row in rows() for one in row["calls"]]
+    assert sent == [request.messages for request in stub.completions]
+    for row in rows():
+        asked = [row["turns"][one["turn"]]["player"] for one in row["calls"]]
+        assert asked.count("plan:stub") == 1 + len(
+            [turn for turn in row["turns"] if turn["player"] == "plan:stub"]
+        )
+    assert CliRunner().invoke(app, ["report", "out"]).exit_code == 0
 
 
 def test_other_settings_under_the_same_name_are_refused():

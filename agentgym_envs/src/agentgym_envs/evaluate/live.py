@@ -22,9 +22,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from agentgym_envs.errors import ProviderError, ProviderRefused
+from agentgym_envs.errors import ProviderError, ProviderRefused, escaped
 from agentgym_envs.evaluate.budget import Usage
-from agentgym_envs.evaluate.metrics import wilson
 from agentgym_envs.evaluate.record import Row
 from agentgym_envs.evaluate.tables import counted
 
@@ -83,11 +82,13 @@ class State:
 
     @property
     def news(self) -> str:
-        """Success so far with its interval, calls, turns, tokens, cost and faults."""
+        """Success so far, calls, turns, tokens, cost and faults.
+
+        The tables have intervals, which take too long for a line that is redrawn.
+        """
         parts = []
         if self.done:
-            low, high = wilson(self._solved, self.done)
-            parts.append(f"success {self._solved / self.done:.2f} ({low:.2f}–{high:.2f})")
+            parts.append(f"success {self._solved / self.done:.2f}")
         parts.append(f"{self._turns:,} turns")
         if calls := self._used.calls - self._calls:
             rate = (self._used.completion_tokens - self._tokens) / self._seconds
@@ -123,15 +124,15 @@ class Kinds:
     def __init__(self, console: Console):
         self._console, self._seen = console, set[str]()
 
-    def add(self, error: str, more: str = "") -> None:
-        """Prints an error, and more about it, if its kind is new and not too many were printed."""
-        kind, text = re.sub(r"\w*\d\w*", "#", error), error + more
+    def add(self, error: str, more: str = "", begin: str = "") -> None:
+        """Prints an error between two texts, if its kind is new and not too many were printed."""
+        kind, text = re.sub(r"\w*\d\w*", "#", error), begin + error + more
         if kind in self._seen or len(self._seen) > KINDS:
             return
         self._seen.add(kind)
         if len(self._seen) > KINDS:
             text = "further kinds of errors are not printed: the results folder has every fault"
-        self._console.print(Text(text, style="yellow"), soft_wrap=True)
+        self._console.print(Text(escaped(text), style="yellow"), soft_wrap=True)
 
 
 class Live:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+from agentgym_envs.errors import escaped
 from agentgym_envs.evaluate.metrics import (
     Pairing,
     Summary,
@@ -104,7 +105,7 @@ def errors(rows: Sequence[Row]) -> list[str]:
     """Returns the commonest errors of a run's faults, and how often each was met."""
     faults = [row for row in rows if row["row"] == "fault"]
     met = Counter(
-        f"{row['fault']}: {' '.join(str(row.get('error', '')).split())}" for row in faults
+        f"{row['fault']}: {' '.join(escaped(str(row.get('error', ''))).split())}" for row in faults
     )
     most = [
         f"{counted(n, 'fault')}, {text if len(text) <= LONG else text[:LONG] + '…'}"

@@ -4,6 +4,7 @@ import math
 import re
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -16,10 +17,12 @@ from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedC
 from agentgym_envs.errors import ProviderError
 from agentgym_envs.evaluate.calls import Caller
 from agentgym_envs.evaluate.display import show
+from agentgym_envs.evaluate.live import Kinds
 from agentgym_envs.evaluate.options import AgentTimeout, AllowVersionChange
 from agentgym_envs.evaluate.record import EPISODES, Record, Row
 from agentgym_envs.evaluate.sessions import Session, session
 from agentgym_envs.evaluate.settings import Settings
+from agentgym_envs.evaluate.tables import counted
 from agentgym_envs.keywords import keywords
 from agentgym_envs.tasks import select, spread
 from agentgym_envs.tournament.competitor import Competitor, competitors
@@ -126,11 +129,14 @@ def _carry_out(held: Tournament, contests: list[Contest]) -> None:
         def say(text: str) -> None:
             progress.console.print(text, soft_wrap=True)
 
+        kinds = defaultdict(lambda: Kinds(progress.console))  # by player
+
         def on_row(row: Row) -> None:
             progress.advance(bar, row["row"] == "episode")
             if row["row"] == "fault":
                 who = row["player"] or held.game_id
-                say(f"try {row['try']} of {TRIES} failed, {who}: {row['error']}")
+                more = f" (task {row['task_id']}, try {row['try']} of {TRIES})"
+                kinds[who].add(row["error"], more, begin=f"{who}: ")
 
         held.on_row = on_row
         for player in held.players.values():
@@ -163,16 +169,26 @@ def _summary(held: Tournament, contests: list[Contest], title: str, *, shared: b
     folder = held.record.folder
     out.print(f"{folder}: {len(contests) - len(left)} of {len(contests)} games", soft_wrap=True)
     if left:
-        _warn(f"{len(left)} games are missing: {_why(held)}. The same command plays them")
+        verb = "is" if len(left) == 1 else "are"
+        missing = f"{counted(len(left), 'game')} {verb} missing"
+        _warn(f"{missing}: {_why(held, left)}. The same command plays them")
     return len(left)
 
 
-def _why(held: Tournament) -> str:
-    outs = [f"{name} dropped out: {p.out}" for name, p in held.players.items() if p.out]
-    if reasons := [*filter(None, [held.stopped]), *outs]:
-        return "; ".join(reasons)
-    last = next(row for row in reversed(held.record.rows) if row["row"] == "fault")
-    return f"each of their tries failed, the last with: {last['error']}"
+def _why(held: Tournament, left: list[Contest]) -> str:
+    """Returns why games are missing, for each player that is at fault."""
+    outs = {name: p.out for name, p in held.players.items() if p.out}
+    reasons = [held.stopped] if held.stopped else []
+    reasons += [f"{name} dropped out: {out}" for name, out in outs.items()]
+    failed = {
+        row["player"] or held.game_id: row["error"]
+        for row in held.faults(left)
+        if row["try"] == TRIES and row["player"] not in outs
+    }
+    if not reasons and len(failed) == 1:
+        return f"each of their tries failed, the last with: {next(iter(failed.values()))}"
+    reasons += [f"three tries of {who} failed, the last with: {e}" for who, e in failed.items()]
+    return "; ".join(reasons)
 
 
 def _warn(text: str) -> None:

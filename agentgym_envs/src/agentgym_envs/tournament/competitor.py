@@ -16,6 +16,8 @@ from agentgym_envs.evaluate.agents.base import AGENTS, ASK_ORACLE, AgentFactory,
 from agentgym_envs.evaluate.budget import Budget, Meter, Usage
 from agentgym_envs.evaluate.calls import Caller, made
 from agentgym_envs.evaluate.runner import OUTAGE
+from agentgym_envs.evaluate.transcript import Messages, OnReply, Tools
+from agentgym_envs.models.answers import Reply
 from agentgym_envs.models.connect import connect
 from agentgym_envs.models.endpoint import Endpoint
 from agentgym_envs.models.provider import Provider
@@ -102,12 +104,17 @@ class Competitor:
         served = {"served": sorted(self.served)}
         return {**found, **endpoint, "prices": prices, **budget, **served}
 
-    def metered(self) -> Meter | None:
+    def metered(self, on_reply: OnReply) -> Meter | None:
         """Returns the client for one seat of one game; None without a model."""
         if self.client is None:
             return None
+
+        def noted(messages: Messages, tools: Tools, reply: Reply) -> None:
+            self.served.add(reply.model)
+            on_reply(messages, tools, reply)
+
         meter = Meter(self.client, self.budget)
-        meter.on_reply = lambda messages, tools, reply: self.served.add(reply.model)
+        meter.on_reply = noted
         return meter
 
     def is_out(self) -> bool:
@@ -132,9 +139,14 @@ class Competitor:
         if self.client:
             self.loop.run(self.client.close())
 
-    def sit(self, game: TextGame, seat: str) -> Seated:
-        """Returns the player in a seat of a game that has begun."""
-        return _Script(self, game, seat) if self.factory is None else _AgentSeat(self, game, seat)
+    def sit(self, game: TextGame, seat: str, on_reply: OnReply) -> Seated:
+        """Returns the player in a seat of a game that has begun.
+
+        ``on_reply`` receives its model's requests and replies.
+        """
+        if self.factory is None:
+            return _Script(self, game, seat)
+        return _AgentSeat(self, game, seat, self.metered(on_reply))
 
 
 class _Script:
@@ -156,13 +168,13 @@ class _Script:
 class _AgentSeat:
     """An agent, which sees what the rules of an evaluation show to it."""
 
-    def __init__(self, player: Competitor, game: TextGame, seat: str):
+    def __init__(self, player: Competitor, game: TextGame, seat: str, meter: Meter | None):
         assert player.factory
         self._player, self._game, self._seat, self._factory = player, game, seat, player.factory
         form = player.form
         self.reader = FORMATS[form](game.tools) if form else None
-        self._meter = player.metered()
-        self.usage = self._meter.usage if self._meter else Usage()
+        self._meter = meter
+        self.usage = meter.usage if meter else Usage()
 
     def start(self, task_id: str) -> None:
         game, seat = self._game, self._seat

@@ -9,6 +9,7 @@ from typing import Any
 from agentgym_envs.errors import AgentFailure, ContextExceeded, ProviderError
 from agentgym_envs.evaluate import episode
 from agentgym_envs.evaluate.record import Row
+from agentgym_envs.evaluate.transcript import OnReply
 from agentgym_envs.multi.game import TextGame
 from agentgym_envs.multi.match import Match
 from agentgym_envs.tasks import TaskSet
@@ -22,6 +23,8 @@ class Course:
     """The course of a game, filled during play, so that a fault's part is known too."""
 
     turns: list[Row] = field(default_factory=list)
+    on_reply: OnReply = lambda messages, tools, reply: None
+    """Receives the requests and the replies of all players."""
     seated: dict[str, Seated] = field(default_factory=dict)
     """The player in each seat."""
 
@@ -106,7 +109,7 @@ class _Table:
     def sit(self, task_id: str) -> None:
         """Seats all players."""
         for seat, player in self.players.items():
-            seated = player.sit(self.match.game, seat)
+            seated = player.sit(self.match.game, seat, self.course.on_reply)
             self.course.seated[seat] = seated
             try:
                 seated.start(task_id)

@@ -23,6 +23,7 @@ from agentgym_envs.errors import (
 from agentgym_envs.evaluate.budget import Usage
 from agentgym_envs.evaluate.record import Key, Row, Rows, episodes
 from agentgym_envs.evaluate.runner import HOPELESS, OUTAGE
+from agentgym_envs.evaluate.transcript import Transcript
 from agentgym_envs.multi.game import TextGame
 from agentgym_envs.multi.make import make_game
 from agentgym_envs.tasks import TaskSet
@@ -138,6 +139,12 @@ class Tournament:
         wanted = {Key.of(self._head(contest)) for contest in contests}
         return [row for row in episodes(self.record.rows) if Key.of(row) in wanted]
 
+    def faults(self, contests: Sequence[Contest]) -> list[Row]:
+        """Returns the lines of the failed tries of games."""
+        wanted = {Key.of(self._head(contest)) for contest in contests}
+        faults = [row for row in self.record.rows if row["row"] == "fault"]
+        return [row for row in faults if Key.of(row) in wanted]
+
     def run(self, contests: Sequence[Contest]) -> None:
         """Plays the games that the record lacks.
 
@@ -187,6 +194,8 @@ class Tournament:
     def _play(self, contest: Contest, number: int) -> Row:
         """Returns the line of a game or of a fault."""
         course = Course()
+        transcript = Transcript(self.record.share, course.turns)
+        course.on_reply = transcript.add
         try:
             game = make_game(self.game_id, **self.kwargs)
             spec = registry.spec(self.game_id)
@@ -214,7 +223,8 @@ class Tournament:
             failure = EnvRaised.of(registry.named(self.game_id), error)
             said = {"fault": "environment", "player": "", "error": str(failure)}
         else:
-            return {"row": "episode", **self._head(contest), **played, **_used(contest, course)}
+            row = {"row": "episode", **self._head(contest), **played, **transcript.row}
+            return {**row, **_used(contest, course)}
         head = {"row": "fault", **self._head(contest), **_used(contest, course)}
         return {**head, **said, "try": number, "turns": len(course.turns)}
 

@@ -1,5 +1,6 @@
 """The table of a tournament."""
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from statistics import fmean
@@ -15,7 +16,8 @@ LEGEND = (
     " Elo: maximum-likelihood strengths of a Bradley–Terry model; the mean is 1000, and 400 points"
     " are odds of ten to one. A draw is half a win. One extra draw per pair keeps all ratings"
     " finite. 95 %: bootstrap over tasks; a dash stands where a player won or lost every game, or"
-    " where all resamples give the same rating. Failed games are missing and count for no player."
+    " where all resamples give the same rating. A player without a game has no rating. Failed games"
+    " are missing and count for no player."
 )
 SHARED_LEGEND = (
     "All seats share one score. success and score: means over tasks, of a task over its games."
@@ -34,9 +36,10 @@ def standings(rows: Sequence[Row], players: Sequence[str], missing: Sequence[Con
         missing: the games that were not played.
     """
     seats = list(rows[0]["seats"]) if rows else []
-    rated = dict(zip(players, ratings(_wins(rows, players)), strict=True)) if rows else {}
+    active = [p for p in players if any(_plays(p, row) for row in rows)]
+    rated = dict(zip(active, ratings(_wins(rows, active)), strict=True)) if rows else {}
     lines = []
-    for player in sorted(players, key=lambda p: -rated[p].elo if rated else 0):
+    for player in sorted(players, key=lambda p: -rated[p].elo if p in rated else math.inf):
         own = [
             (seat, row)
             for row in rows
@@ -47,7 +50,9 @@ def standings(rows: Sequence[Row], players: Sequence[str], missing: Sequence[Con
         line |= {seat: _results([row for s, row in own if s == seat], seat) for seat in seats}
         if own:
             line["score"] = fmean(row["seats"][seat]["score"] for seat, row in own)
-        if rated:
+        if rows:
+            line |= {"elo": "–", "interval": "–"}
+        if player in rated:
             rating, interval = rated[player]
             line |= {
                 "elo": f"{rating:.0f}",
@@ -83,11 +88,7 @@ def shared_standings(
             seat: [row for row in rows if row["seats"][seat]["player"] == player] for seat in seats
         }
         # A task's games with several partners are attempts at it.
-        own = [
-            {**row, "family": ""}
-            for row in rows
-            if any(result["player"] == player for result in row["seats"].values())
-        ]
+        own = [{**row, "family": ""} for row in rows if _plays(player, row)]
         line: Line = {"player": player, "games": str(len(own))}
         if own:
             found = summarise(own)
@@ -100,6 +101,10 @@ def shared_standings(
     measures = [("success", "success"), ("low", "95 %"), ("score", "score")] if rows else []
     shown = [(seat, f"as {seat}") for seat in seats]
     return _table([("player", ""), ("games", "games"), *measures, *shown], lines, missing)
+
+
+def _plays(player: str, row: Row) -> bool:
+    return any(result["player"] == player for result in row["seats"].values())
 
 
 def _missing(player: str, missing: Sequence[Contest]) -> Line:
