@@ -163,12 +163,16 @@ def requirements(plugin: Plugin) -> dict[str, list[str]]:
     return found
 
 
+def missing_extra(plugin: Plugin) -> str | None:
+    """Returns the extra of an environment whose packages are missing, or None."""
+    found = requirements(plugin).items()
+    return next((extra for extra, names in found if not all(map(_installed, names))), None)
+
+
 def install_command(plugin: Plugin) -> str | None:
     """Returns the command that installs an environment's missing packages, or None."""
-    for extra, names in requirements(plugin).items():
-        if not all(map(_installed, names)):
-            return pip_command(extra, plugins.distribution(plugin))
-    return None
+    extra = missing_extra(plugin)
+    return None if extra is None else pip_command(extra, plugins.distribution(plugin))
 
 
 def _misdeclared(plugin: Plugin) -> AgentGymError | None:

@@ -50,6 +50,31 @@ def test_a_run_through_anthropics_api():
         assert (usage["prompt_tokens"], usage["cached_tokens"], usage["calls"]) == (20, 12, 2)
 
 
+@pytest.mark.parametrize(
+    ("prices", "cost"),
+    [
+        (("--prices", 2, 10), 4 * (10 * 2 + 2 * 10)),
+        (("--prices", 2, 10, "--cached-price", 0.5), 4 * (4 * 2 + 6 * 0.5 + 2 * 10)),
+        (("--prices", 2, 10, "--cached-price", 0), 4 * (4 * 2 + 2 * 10)),
+    ],
+)
+def test_prompt_tokens_from_the_servers_cache_can_have_a_price(prices, cost):
+    """Four calls of 10 prompt tokens, of which the server has 6, and 2 completion tokens."""
+    pytest.importorskip("anthropic", reason="an extra of agentgym-envs")
+    with StubAnthropic([StubAnthropic.said("go north", cache_read_input_tokens=6)]) as model:
+        server = ("--api", "anthropic", "--model", "stub", "--base-url", model.url)
+        ask(*server, "--episodes", 2, *prices, "--out", "out")
+    assert sum(row["usage"]["cost"] for row in rows("out")) == pytest.approx(cost / 1e6)
+
+
+def test_a_server_without_the_responses_api_is_named_as_the_cause():
+    pytest.importorskip("openai", reason="an extra of agentgym-envs")
+    with StubModel([ok("go north")]) as model:
+        server = ("--api", "responses", "--model", "stub", "--base-url", model.url)
+        output = " ".join(ask(*server, "--episodes", 1, "--out", "out", status=2).split())
+    assert "the server may have no Responses API (most have only --api chat)" in output
+
+
 def test_settings_of_earlier_runs_stay_the_same():
     with StubModel([ok("go north")]) as model:
         ask("--model", "stub", "--base-url", model.url, "--episodes", 1, "--out", "out")
@@ -109,6 +134,7 @@ LOCAL = ("--model", "m", "--base-url", "http://127.0.0.1:9/v1")
         ((*LOCAL, "--temperature", "-1"), "'-1' is neither a number from 0 up nor 'none'"),
         ((*LOCAL, "--cache", "file"), "the cache file is a file: pass a folder"),
         ((*LOCAL, "--cache", "."), "is not a cache of replies: pass an empty folder"),
+        ((*LOCAL, "--cached-price", "1"), "--cached-price needs --prices"),
         (("--agent", "random", "--effort", "low"), "leave --effort out"),
         (("--agent", "random", "--cache", "c"), "leave --cache out"),
         (

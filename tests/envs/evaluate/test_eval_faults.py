@@ -1,5 +1,6 @@
 """``agentgym eval`` when a server, an agent or a disk fails: nothing is silent, nothing is lost."""
 
+import asyncio
 import json
 import re
 import resource
@@ -7,14 +8,18 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import product
 from pathlib import Path
 
 import pytest
 import stub_model
+from evaluations import Model
 from stub_model import StubModel
 from typer.testing import CliRunner
 
 from agentgym_envs.cli import app
+from agentgym_envs.evaluate.agents.base import Ending, Opening, load
+from agentgym_envs.evaluate.estimate import METHODS, Family, Method
 from agentgym_envs.evaluate.record import EPISODES, LAYOUT, SETTINGS, read, read_settings
 
 MAZE, CRAFT = "agentgym/Maze-v1", "agentgym/TextCraft-v2"
@@ -167,13 +172,71 @@ def test_a_dry_run_asks_no_server_and_writes_nothing(tmp_path):
     output = call(MAZE, *few, "--model", "m", "--dry-run", "--prices", 1, 2)
     assert list(tmp_path.iterdir()) == []
     assert f"m on {MAZE}: 10 episodes" in output
-    estimate, bound = (output.partition(f"{name}: ")[2].split() for name in ("estimate", "bound"))
-    assert bound[3] == f"{10 * 4 * 100:,}"
-    tokens = [int(bound[n].replace(",", "")) for n in (0, 3)]
+    names = ("estimate", "whole horizon")
+    estimate, whole = (output.partition(f"{name}: ")[2].split() for name in names)
+    assert whole[3] == f"{10 * 4 * 100:,}"
+    tokens = [int(whole[n].replace(",", "")) for n in (0, 3)]
     cost = (tokens[0] + 2 * tokens[1]) / 1e6
-    assert abs(float(bound[bound.index("cost") + 1].strip(",")) - cost) < 0.01
+    assert abs(float(whole[whole.index("cost") + 1].strip(",")) - cost) < 0.01
     assert int(estimate[0].replace(",", "")) < tokens[0]
     assert f"about {10 * 4 * 100 / 30 / 5 / 60:.1f} minutes at 5 episodes at a time" in output
+
+
+@pytest.mark.parametrize(
+    ("agent", "attempts", "window"),
+    [*product(["react", "correct", "plan", "reflect"], [1, 3], [None, 2])],
+)
+def test_an_estimate_has_the_requests_that_an_agent_makes(tmp_path, agent, attempts, window):
+    """A scripted model counts: 10 tokens for the rules, 1 for an observation or a reply."""
+    sent = []
+
+    def answer(messages):
+        texts = [message["content"] for message in messages]
+        sent.append(10 * texts[0].count("X") + sum("room" in t for t in texts))
+        sent[-1] += "".join(texts).count("reply")
+        return "Thought: reply"
+
+    options = {"window": window} if window else {}
+    episode(load(agent, options), Model(answer), attempts=attempts, turns=4)
+    family = Family(name="", episodes=attempts, horizon=4, turns=4, system=10, observation=1)
+    tokens = family.tokens(4, 1, window, METHODS.get(agent, Method()), attempts)
+    assert tokens.completion == len(sent)
+    assert tokens.prompt == pytest.approx(sum(sent))
+
+
+def episode(factory, client, *, attempts, turns):
+    """Plays attempts that all fail."""
+
+    async def play():
+        memory = []
+        for number in range(attempts):
+            agent = factory.make(client)
+            await agent.start(Opening("t", number, "goal", "X", "", (), memory))
+            for _ in range(turns):
+                await agent.act("room", {})
+            if factory.learns:
+                memory.append(await agent.end(Ending("room", False, 0.0, True)))
+
+    asyncio.run(play())
+
+
+def test_a_target_without_its_extra_does_not_stop_the_others(tmp_path, monkeypatch):
+    """Every other part of a pair is checked before anything is played."""
+    lacks = "agentgym/TextWorld-v0"
+    found = {"agentgym/TextWorld-v0": "textworld"}
+    monkeypatch.setattr("agentgym_envs.registry.missing_extra", lambda p: found.get(p.name))
+    few = ("--agent", "random", "--episodes", 2, "--horizon", 2)
+    output = call(lacks, MAZE, *few, "--out", "all", status=1)
+    command = 'python -m pip install "agentgym-envs[textworld]"'
+    assert output.count(command) == 1
+    assert f"error: random on {lacks}: {lacks} needs an extra that is not installed" in output
+    assert "2 of 2 episodes" in output
+    assert "random failed 0." in output
+    assert [path.name for path in (tmp_path / "all").iterdir()] == ["agentgym-Maze-v1-random"]
+    assert command in call(lacks, MAZE, *few, "--dry-run", status=1)
+    assert call(lacks, *few, status=2).startswith(f"error: {lacks} needs an extra")
+    assert call(lacks, MAZE, *few, "--split", "tset", "--out", "no", status=2).count("error: ") == 1
+    assert not (tmp_path / "no").exists()
 
 
 @pytest.mark.parametrize("option", [("--budget-tokens", 5), ("--budget-cost", 1)])

@@ -3,7 +3,6 @@
 import typer
 
 from agentgym_envs.evaluate import estimate, options, play_job, several
-from agentgym_envs.evaluate.job import prepared
 
 
 def evaluate(
@@ -40,6 +39,7 @@ def evaluate(
     budget_tokens: options.BudgetTokens = None,
     budget_cost: options.BudgetCost = None,
     prices: options.Prices = None,
+    cached_price: options.CachedPrice = None,
     dry_run: options.DryRun = False,
 ) -> None:
     """Plays the tasks of suites and environments with models or another agent.
@@ -47,13 +47,14 @@ def evaluate(
     A second run plays only the missing episodes. The exit status is 0 if all episodes are there, 1
     if some are missing, and 2 if the input is invalid.
     """
-    jobs = [prepared(given) for given in options.pairs(**locals())]
+    pairs = several.prepared_all(options.pairs(**locals()))
+    jobs = [pair.job for pair in pairs if pair.job]
     if dry_run:
         estimate.show_all(jobs)
-        return
-    complete = (
-        several.carry_out_all(jobs) if len(jobs) > 1 else not play_job.carry_out(jobs[0]).left
-    )
-    play_job.explain()
+        complete = len(jobs) == len(pairs)
+    else:
+        alone = len(pairs) == 1
+        complete = not play_job.carry_out(jobs[0]).left if alone else several.carry_out_all(pairs)
+        play_job.explain()
     if not complete:
         raise typer.Exit(1)

@@ -1,7 +1,8 @@
 """``agentgym eval --dry-run``: tokens, cost and time, estimated without a model.
 
 One episode per family is played by the oracle, or at random without one. Its observations and its
-turns give the estimate. The bound has the registered horizon and ``--max-tokens`` instead.
+turns give the estimate. The figure of the whole horizon has all turns and ``--max-tokens`` instead.
+Neither is a bound: a model can get longer observations, such as messages of errors.
 """
 
 import asyncio
@@ -26,23 +27,41 @@ from agentgym_envs.wrappers import FORMATS
 CHARACTERS = 4  # per token
 RESPONSE = 60  # tokens of a response in the estimate
 RATE = 30  # generated tokens per second of one request
-CALLS = {"correct": 2}  # requests per turn
 COLUMNS = (
     ("family", ""),
     ("episodes", "episodes"),
     ("turns", "turns"),
     ("horizon", "horizon"),
     ("estimate", "tokens"),
-    ("bound", "bound"),
+    ("most", "whole horizon"),
 )
 ASSUMED = (
     f"Assumed: {CHARACTERS} characters per token; observations and turns as in one episode per"
     " family, which the oracle or random play went through; in the estimate responses of"
-    f" {RESPONSE} tokens, in the bound all turns of the horizon and responses of --max-tokens;"
-    f" {RATE} generated tokens per second of each request. Requests that fail and prompt caches do"
-    " not count. A model that solves less than the oracle uses more turns."
+    f" {RESPONSE} tokens, over the whole horizon all of its turns and responses of --max-tokens;"
+    f" {RATE} generated tokens per second of each request; a request per turn of an agent that is"
+    " not built in. Requests that fail and prompt caches do not count. A model that solves less"
+    " than the oracle uses more turns. Neither figure is a bound: other observations, such as"
+    " messages of errors, can be longer. --budget-tokens sets a bound."
 )
 out = Console(markup=False, emoji=False, highlight=False)
+
+
+class Method(NamedTuple):
+    """The requests of an agent.
+
+    Attributes:
+        turn: in each turn.
+        first: before the first turn. The reply stays in the system prompt.
+        last: after the last turn. The reply is in the system prompt of later attempts.
+    """
+
+    turn: int = 1
+    first: int = 0
+    last: int = 0
+
+
+METHODS = {"correct": Method(turn=2), "plan": Method(first=1), "reflect": Method(last=1)}
 
 
 class Tokens(NamedTuple):
@@ -65,15 +84,24 @@ class Family:
     observation: float
     """Mean tokens of an observation."""
 
-    def tokens(self, turns: int, response: float, window: int | None, calls: int) -> Tokens:
+    def tokens(
+        self, turns: int, response: float, window: int | None, method: Method, attempts: int = 1
+    ) -> Tokens:
         """Returns the tokens of all episodes if each has these turns and responses."""
-        seen = [min(n, window or n) for n in range(1, turns + 1)]
-        prompt = sum(
-            self.system + n * self.observation + (n - 1) * response + extra * response
-            for n in seen
-            for extra in range(calls)
+        kept = method.first + method.last * (attempts - 1) / 2  # replies in the system prompt
+
+        def prompt(seen: int, kept: float) -> float:
+            return self.system + kept * response + seen * (self.observation + response) - response
+
+        sent = sum(
+            prompt(min(n, window or n), kept) + again * response
+            for n in range(1, turns + 1)
+            for again in range(method.turn)
         )
-        return Tokens(self.episodes * prompt, self.episodes * turns * calls * response)
+        after = min(turns, window or turns) + 1
+        sent += method.first * prompt(1, 0) + method.last * prompt(after, kept)
+        calls = turns * method.turn + method.first + method.last
+        return Tokens(self.episodes * sent, self.episodes * calls * response)
 
 
 def show_all(jobs: Sequence[Job]) -> None:
@@ -133,16 +161,16 @@ def _sample(job: Job, item: Item) -> Row:
 
 def _show(job: Job, title: str) -> None:
     found, failed = families(job)
-    window, calls = job.factory.options.get("window"), CALLS.get(job.factory.name, 1)
-    estimates = [f.tokens(min(f.turns, f.horizon), RESPONSE, window, calls) for f in found]
-    most = job.options.max_tokens
-    bounds = [f.tokens(f.horizon, most, window, calls) for f in found]
+    method = METHODS.get(job.factory.name, Method())
+    how = (job.factory.options.get("window"), method, job.options.attempts)
+    estimates = [f.tokens(min(f.turns, f.horizon), RESPONSE, *how) for f in found]
+    wholes = [f.tokens(f.horizon, job.options.max_tokens, *how) for f in found]
     lines: list[dict[str, Any]] = [
-        {**vars(f), "family": f.name, "estimate": f"{sum(e):,.0f}", "bound": f"{sum(b):,.0f}"}
-        for f, e, b in zip(found, estimates, bounds, strict=True)
+        {**vars(f), "family": f.name, "estimate": f"{sum(e):,.0f}", "most": f"{sum(w):,.0f}"}
+        for f, e, w in zip(found, estimates, wholes, strict=True)
     ]
     show(out, Table(COLUMNS, lines, failed), title)
-    for name, parts in (("estimate", estimates), ("bound", bounds)):
+    for name, parts in (("estimate", estimates), ("whole horizon", wholes)):
         total = Tokens(sum(p.prompt for p in parts), sum(p.completion for p in parts))
         out.print(f"{name}: {_described(job, total)}", soft_wrap=True)
 

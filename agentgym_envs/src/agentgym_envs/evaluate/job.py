@@ -21,6 +21,10 @@ from agentgym_envs.models.provider import Provider
 RESULTS = Path("results")
 
 
+class NothingToPlay(ArgumentError):
+    """No family of a suite can be played on this machine."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Job:
     """One agent, one target and one folder."""
@@ -116,9 +120,11 @@ def _check_budget(given: Options, factory: AgentFactory) -> None:
             f"agent {factory.name!r} does not act through a model and uses no tokens: leave"
             f" {passed[0]} out"
         )
-    if given.budget_cost is not None and given.prices is None:
+    priced = {"--budget-cost": given.budget_cost, "--cached-price": given.cached_price}
+    needy = [name for name, value in priced.items() if value is not None]
+    if needy and given.prices is None:
         raise ArgumentError(
-            "--budget-cost needs --prices: the cost of a million prompt and completion tokens"
+            f"{needy[0]} needs --prices: the cost of a million prompt and completion tokens"
         )
 
 
@@ -163,7 +169,7 @@ def _planned(given: Options) -> tuple[list[Item], list[Skipped]]:
     )
     if not items:
         reasons = "".join(f"; {family.family}: {family.reason}" for family in skipped)
-        raise ArgumentError(f"nothing of {given.target} can be played here{reasons}")
+        raise NothingToPlay(f"nothing of {given.target} can be played here{reasons}")
     return items, skipped
 
 

@@ -149,6 +149,13 @@ Prices = Annotated[
     tuple[float, float] | None,
     typer.Option(help="Prices of a million prompt and completion tokens, in any currency."),
 ]
+CachedPrice = Annotated[
+    float | None,
+    typer.Option(
+        min=0.0,
+        help="Price of a million prompt tokens from the server's cache; default: no discount.",
+    ),
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,6 +195,7 @@ class Options:
     budget_tokens: int | None
     budget_cost: float | None
     prices: tuple[float, float] | None
+    cached_price: float | None
     dry_run: bool
     several: bool
     """The command has several models or targets."""
@@ -195,9 +203,11 @@ class Options:
     @property
     def endpoint(self) -> dict[str, Any]:
         """The options of the model's server, which do not change results."""
-        names = ("api_key_env", "prices", "retries")
-        given = {name: getattr(self, name) for name in names}
         url = self.base_url or url_from_environment(self.api)
+        prices = self.prices
+        if prices and self.cached_price is not None:
+            prices = (*prices, self.cached_price)
+        given = {"api_key_env": self.api_key_env, "prices": prices, "retries": self.retries}
         return {**given, "base_url": url, "timeout": self.request_timeout}
 
 

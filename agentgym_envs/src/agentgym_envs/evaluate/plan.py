@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agentgym_envs import plugins, registry
-from agentgym_envs.errors import ArgumentError, UnknownName
+from agentgym_envs.errors import ArgumentError, MissingExtra, UnknownName
 from agentgym_envs.evaluate.suites import Family, suites, whole_file
 from agentgym_envs.pool import describe
 from agentgym_envs.tasks import spread, strings
@@ -177,6 +177,10 @@ def _single(
 ) -> Prepared:
     """Prepares a single environment as one family."""
     name = env_id.rpartition(":")[2]
+    if (plugin := plugins.discover(plugins.ENVIRONMENTS).get(name)) and (
+        extra := registry.missing_extra(plugin)
+    ):
+        raise MissingExtra(name, extra, plugins.distribution(plugin))
     chosen = {"split": split, **({} if tasks is None else {"tasks": tasks}), **kwargs}
     try:
         description = describe(env_id, **chosen)

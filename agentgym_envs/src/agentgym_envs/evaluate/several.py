@@ -1,13 +1,15 @@
 """Several models and targets in one command: each pair in its own folder, then one table."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from rich.console import Console
 
-from agentgym_envs.errors import AgentGymError
+from agentgym_envs.errors import AgentGymError, MissingExtra, escaped
 from agentgym_envs.evaluate import tables
 from agentgym_envs.evaluate.display import show
-from agentgym_envs.evaluate.job import Job
+from agentgym_envs.evaluate.job import Job, NothingToPlay, prepared
+from agentgym_envs.evaluate.options import Options
 from agentgym_envs.evaluate.play_job import INTERRUPTED, Outcome, carry_out
 from agentgym_envs.evaluate.tables import Line, Table
 
@@ -15,28 +17,60 @@ out = Console(markup=False, emoji=False, highlight=False)
 err = Console(stderr=True, markup=False, emoji=False, highlight=False)
 
 
-def carry_out_all(jobs: Sequence[Job]) -> bool:
-    """Plays the jobs one after the other; returns whether all episodes are there.
+class Pair(NamedTuple):
+    """A player and a target, and how to play them."""
 
-    A job that fails does not stop the others.
+    player: str
+    target: str
+    job: Job | None
+    """None if the target cannot be played on this machine."""
+
+
+def prepared_all(given: Sequence[Options]) -> list[Pair]:
+    """Checks all options and plans the episodes of each pair.
+
+    A pair that lacks an extra does not stop the others.
+
+    Raises:
+        AgentGymError: an option is invalid, or no pair can be played.
     """
-    done: list[tuple[Job, Outcome | None]] = []
-    for job in jobs:
-        outcome = _carried_out(job)
-        done.append((job, outcome))
+    pairs, errors = [], []
+    for one in given:
+        player = one.model or one.agent
+        try:
+            pairs.append(Pair(player, one.target, prepared(one)))
+        except (MissingExtra, NothingToPlay) as error:
+            pairs.append(Pair(player, one.target, None))
+            errors.append((pairs[-1], error))
+    if len(errors) == len(pairs):
+        raise errors[0][1]
+    for pair, error in errors:
+        _complain(pair, error)
+    return pairs
+
+
+def carry_out_all(pairs: Sequence[Pair]) -> bool:
+    """Plays the pairs one after the other; returns whether all episodes are there.
+
+    A pair that fails does not stop the others.
+    """
+    done: list[tuple[Pair, Outcome | None]] = []
+    for pair in pairs:
+        outcome = _carried_out(pair)
+        done.append((pair, outcome))
         if outcome and outcome.stopped == INTERRUPTED:
             break
     show(out, table(done), "success")
-    return len(done) == len(jobs) and all(outcome and not outcome.left for _, outcome in done)
+    return len(done) == len(pairs) and all(outcome and not outcome.left for _, outcome in done)
 
 
-def table(done: Sequence[tuple[Job, Outcome | None]]) -> Table:
+def table(done: Sequence[tuple[Pair, Outcome | None]]) -> Table:
     """Returns a row per model and a column per target, and per family of a suite."""
     lines: dict[str, Line] = {}
     columns = {"player": ""}
-    for job, outcome in done:
-        line = lines.setdefault(job.player, {"player": job.player})
-        cells = _cells(job.settings.target, outcome)
+    for pair, outcome in done:
+        line = lines.setdefault(pair.player, {"player": pair.player})
+        cells = _cells(pair.target, outcome)
         columns |= {key: head for key, head, _ in cells}
         line |= {key: cell for key, _, cell in cells}
     marked = any("*" in str(cell) for line in lines.values() for cell in line.values())
@@ -44,14 +78,18 @@ def table(done: Sequence[tuple[Job, Outcome | None]]) -> Table:
     return Table(list(columns.items()), list(lines.values()), notes)
 
 
-def _carried_out(job: Job) -> Outcome | None:
-    """Plays a job; returns None after printing the error that ended it."""
+def _carried_out(pair: Pair) -> Outcome | None:
+    """Plays a pair; returns None after printing the error that ended it."""
     try:
-        return carry_out(job)
+        return carry_out(pair.job) if pair.job else None
     except AgentGymError as error:
-        text = f"error: {job.player} on {job.settings.target}: {error}"
-        err.print(text, style="red", soft_wrap=True)
+        _complain(pair, error)
         return None
+
+
+def _complain(pair: Pair, error: AgentGymError) -> None:
+    text = f"error: {pair.player} on {pair.target}: {escaped(str(error))}"
+    err.print(text, style="red", soft_wrap=True)
 
 
 def _cells(target: str, outcome: Outcome | None) -> list[tuple[str, str, str]]:

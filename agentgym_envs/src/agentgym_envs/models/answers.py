@@ -115,7 +115,7 @@ class Reply:
     cached: bool = False
     """Whether the reply comes from a :class:`~agentgym_envs.models.cache.ReplyCache`."""
     cost: float | None = None
-    """In the currency of the endpoint's prices, without cache discounts.
+    """In the currency of the endpoint's prices.
 
     ``None`` without prices or usage.
     """

@@ -67,8 +67,11 @@ class Endpoint:
     """
     extra: Mapping[str, Any] = field(default_factory=dict)
     """More of the request's body, such as ``{"top_p": 0.9}``."""
-    prices: tuple[float, float] | None = None
-    """Prices of a million prompt tokens and of a million completion tokens."""
+    prices: tuple[float, float] | tuple[float, float, float] | None = None
+    """Prices of a million prompt tokens and of a million completion tokens.
+
+    A third price is that of a million prompt tokens that the server reads from its cache.
+    """
 
     def __post_init__(self) -> None:
         if self.api not in APIS:

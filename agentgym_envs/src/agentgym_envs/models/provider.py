@@ -13,7 +13,14 @@ from typing import Any, Self, TypeVar
 import httpx2
 
 from agentgym_envs.errors import ArgumentError, ProviderError, ProviderRefused, UnknownName
-from agentgym_envs.models.answers import MALFORMED, NotOfTheProtocol, Reply, knows, one_line
+from agentgym_envs.models.answers import (
+    MALFORMED,
+    NotOfTheProtocol,
+    Reply,
+    Usage,
+    knows,
+    one_line,
+)
 from agentgym_envs.models.cache import ReplyCache
 from agentgym_envs.models.endpoint import Endpoint, Message, ToolSchema
 from agentgym_envs.models.retry import Retry
@@ -174,9 +181,7 @@ class Provider(ABC):
         reply = await self._retry.ask(lambda: self.send(request), self.endpoint.retries)
         if reply.usage is None or self.endpoint.prices is None:
             return reply
-        prompt, completion = self.endpoint.prices
-        cost = reply.usage.prompt_tokens * prompt + reply.usage.completion_tokens * completion
-        return replace(reply, cost=cost / 1e6)
+        return replace(reply, cost=cost_of(reply.usage, self.endpoint.prices))
 
     async def check(self) -> None:
         """Checks that the server has the model: by its list of models, or else by a short request.
@@ -209,6 +214,18 @@ class Provider(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.endpoint!r})"
+
+
+def cost_of(usage: Usage, prices: Sequence[float]) -> float:
+    """Returns the cost of tokens; without a third price the cache gives no discount.
+
+    >>> cost_of(Usage(1000, 100, 600), (2.0, 10.0, 0.5)) * 1e6
+    2100.0
+    """
+    prompt, completion, cached = (*prices, prices[0])[:3]
+    fresh = usage.prompt_tokens - usage.cached_tokens
+    cost = fresh * prompt + usage.cached_tokens * cached + usage.completion_tokens * completion
+    return cost / 1e6
 
 
 @functools.cache

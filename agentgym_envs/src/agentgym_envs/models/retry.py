@@ -184,10 +184,16 @@ class Retry:
             return f"{said}the key in ${variable} does not allow this: {message}"
         if status == 404:
             return (
-                f"{said}no model {model!r}, or a base_url that ends in the wrong place"
+                f"{said}{self._api()}no model {model!r}, or a base_url that ends in the wrong place"
                 f" ({self._advice()}): {message}"
             )
         return f"{said}{'a redirection; is base_url right? ' if status < 400 else ''}{message}"
+
+    def _api(self) -> str:
+        """Returns the likely cause at servers of OpenAI's other API."""
+        if self.endpoint.api != "responses":
+            return ""
+        return "the server may have no Responses API (most have only --api chat); else "
 
     def _advice(self) -> str:
         """Returns how a base URL of the API ends."""
