@@ -63,7 +63,8 @@ def test_prompt_tokens_from_the_servers_cache_can_have_a_price(prices, cost):
     pytest.importorskip("anthropic", reason="an extra of agentgym-envs")
     with StubAnthropic([StubAnthropic.said("go north", cache_read_input_tokens=6)]) as model:
         server = ("--api", "anthropic", "--model", "stub", "--base-url", model.url)
-        ask(*server, "--episodes", 2, *prices, "--out", "out")
+        output = ask(*server, "--episodes", 2, *prices, "--out", "out")
+    assert f"2 of 2 episodes, 48 tokens, cost {cost / 1e6:.4f}" in " ".join(output.split())
     assert sum(row["usage"]["cost"] for row in rows("out")) == pytest.approx(cost / 1e6)
 
 

@@ -36,7 +36,7 @@ def test_calls_turns_and_the_rate_are_of_this_run():
         counts.turn()
     counts.row(FAULT)
     assert counts.news == (
-        "success 1.00, 3 turns, 4 calls, 1,610 tokens, 3.0 generated tokens/s, 1 fault"
+        "success 1.00, 1 fault, 1,610 tokens, 3 turns, 4 calls, 3.0 generated tokens/s"
     )
 
 

@@ -11,6 +11,15 @@ from agentgym_envs.models.endpoint import Message
 from agentgym_envs.models.provider import Provider
 
 
+def money(cost: float) -> str:
+    """Returns a cost with at least two digits.
+
+    >>> money(1234.5), money(0.00123)
+    ('1,234.50', '0.0012')
+    """
+    return f"{cost:,.2f}" if cost >= 1 else f"{cost:.4f}"
+
+
 @dataclass
 class Usage:
     """Calls, tokens and cost."""
@@ -29,6 +38,12 @@ class Usage:
     def tokens(self) -> int:
         """Prompt and completion tokens."""
         return self.prompt_tokens + self.completion_tokens
+
+    @property
+    def spent(self) -> str:
+        """Tokens and cost, as a message; without a cost if nothing has a price."""
+        cost = f", cost {money(self.cost)}" if self.cost else ""
+        return f"{self.tokens:,} tokens{cost}"
 
     @property
     def saved(self) -> str:

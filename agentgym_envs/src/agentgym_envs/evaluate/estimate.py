@@ -15,6 +15,7 @@ from rich.console import Console
 
 from agentgym_envs import registry
 from agentgym_envs.evaluate.agents.base import load
+from agentgym_envs.evaluate.budget import money
 from agentgym_envs.evaluate.display import show
 from agentgym_envs.evaluate.job import Job
 from agentgym_envs.evaluate.plan import Item
@@ -30,7 +31,7 @@ RATE = 30  # generated tokens per second of one request
 COLUMNS = (
     ("family", ""),
     ("episodes", "episodes"),
-    ("turns", "turns"),
+    ("sample", "turns"),
     ("horizon", "horizon"),
     ("estimate", "tokens"),
     ("most", "whole horizon"),
@@ -166,7 +167,10 @@ def _show(job: Job, title: str) -> None:
     estimates = [f.tokens(min(f.turns, f.horizon), RESPONSE, *how) for f in found]
     wholes = [f.tokens(f.horizon, job.options.max_tokens, *how) for f in found]
     lines: list[dict[str, Any]] = [
-        {**vars(f), "family": f.name, "estimate": f"{sum(e):,.0f}", "most": f"{sum(w):,.0f}"}
+        {
+            **{"family": f.name, "episodes": f.episodes, "sample": f.turns, "horizon": f.horizon},
+            **{"estimate": f"{sum(e):,.0f}", "most": f"{sum(w):,.0f}"},
+        }
         for f, e, w in zip(found, estimates, wholes, strict=True)
     ]
     show(out, Table(COLUMNS, lines, failed), title)
@@ -180,7 +184,7 @@ def _described(job: Job, total: Tokens) -> str:
     if job.options.prices:
         prompt, completion = job.options.prices
         cost = (total.prompt * prompt + total.completion * completion) / 1e6
-        parts.append(f"cost {cost:,.2f}")
+        parts.append(f"cost {money(cost)}")
     at_once = min(job.options.concurrency, len(job.items))
     minutes = total.completion / RATE / at_once / 60
     parts.append(f"about {minutes:,.1f} minutes at {at_once} episodes at a time")

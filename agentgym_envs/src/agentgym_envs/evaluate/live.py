@@ -82,22 +82,22 @@ class State:
 
     @property
     def news(self) -> str:
-        """Success so far, calls, turns, tokens, cost and faults.
+        """Success so far, faults, tokens, cost, turns and calls; a narrow terminal cuts the last.
 
         The tables have intervals, which take too long for a line that is redrawn.
         """
         parts = []
         if self.done:
             parts.append(f"success {self._solved / self.done:.2f}")
-        parts.append(f"{self._turns:,} turns")
-        if calls := self._used.calls - self._calls:
-            rate = (self._used.completion_tokens - self._tokens) / self._seconds
-            parts += [f"{calls:,} calls", f"{self._used.tokens:,} tokens"]
-            parts.append(f"{rate:,.1f} generated tokens/s")
-        if self._used.cost:
-            parts.append(f"cost {self._used.cost:.2f}")
         if self._faults:
             parts.append(counted(self._faults, "fault"))
+        calls = self._used.calls - self._calls
+        if calls:
+            parts.append(self._used.spent)
+        parts.append(f"{self._turns:,} turns")
+        if calls:
+            rate = (self._used.completion_tokens - self._tokens) / self._seconds
+            parts += [f"{calls:,} calls", f"{rate:,.1f} generated tokens/s"]
         return ", ".join(parts)
 
     @property

@@ -204,7 +204,7 @@ class Options:
     def endpoint(self) -> dict[str, Any]:
         """The options of the model's server, which do not change results."""
         url = self.base_url or url_from_environment(self.api)
-        prices = self.prices
+        prices: tuple[float, ...] | None = self.prices
         if prices and self.cached_price is not None:
             prices = (*prices, self.cached_price)
         given = {"api_key_env": self.api_key_env, "prices": prices, "retries": self.retries}

@@ -152,8 +152,10 @@ def _summary(runner: Runner, job: Job) -> Outcome:
     rows = [row for row in runner.record.rows if Key.of(row) in planned]
     show_results(out, rows, f"{job.player} on {job.settings.target}")
     left, total = len(runner.missing(job.items)), len(job.items)
-    out.print(f"{job.folder}: {total - left} of {total} episodes", soft_wrap=True)
-    if saved := runner.budget.used.saved:
+    used = runner.budget.used
+    spent = f", {used.spent}" if used.calls else ""
+    out.print(f"{job.folder}: {total - left} of {total} episodes{spent}", soft_wrap=True)
+    if saved := used.saved:
         out.print(saved, soft_wrap=True)
     if left:
         why = runner.stopped or f"each of their tries failed, the last with: {runner.last_error}"

@@ -34,7 +34,8 @@ def prepared_all(given: Sequence[Options]) -> list[Pair]:
     Raises:
         AgentGymError: an option is invalid, or no pair can be played.
     """
-    pairs, errors = [], []
+    pairs: list[Pair] = []
+    errors: list[tuple[Pair, AgentGymError]] = []
     for one in given:
         player = one.model or one.agent
         try:
@@ -44,8 +45,8 @@ def prepared_all(given: Sequence[Options]) -> list[Pair]:
             errors.append((pairs[-1], error))
     if len(errors) == len(pairs):
         raise errors[0][1]
-    for pair, error in errors:
-        _complain(pair, error)
+    for pair, why in errors:
+        _complain(pair, why)
     return pairs
 
 

@@ -129,7 +129,7 @@ def _carry_out(held: Tournament, contests: list[Contest]) -> None:
         def say(text: str) -> None:
             progress.console.print(text, soft_wrap=True)
 
-        kinds = defaultdict(lambda: Kinds(progress.console))  # by player
+        kinds: dict[str, Kinds] = defaultdict(lambda: Kinds(progress.console))  # by player
 
         def on_row(row: Row) -> None:
             progress.advance(bar, row["row"] == "episode")
