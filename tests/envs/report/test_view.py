@@ -164,6 +164,17 @@ def test_a_run_that_begins_later_joins_the_others(folder):
     assert [run["name"] for run in news["overview"]["runs"]] == ["one", "a new one"]
 
 
+def test_a_run_joins_before_its_first_episode(folder):
+    following = Following([folder.parent])
+    before = following.news(following.version, 0, -1)["counted"]
+    record.write(folder.parent / "later", {"model": "n"}, [])
+    news = following.news(following.version, 2, before)
+    assert [run["name"] for run in news["overview"]["runs"]] == ["one", "later"]
+    following._next = float("inf")
+    append(folder.parent / "later", played("n"))
+    assert [entry["run"] for entry in following.news(following.version, 2, 4)["entries"]] == [1]
+
+
 def test_the_tables_are_those_of_the_report(folder):
     """One of two tasks is solved, then two of three; a fault changes no success."""
     following = Following([folder])
@@ -173,7 +184,8 @@ def test_the_tables_are_those_of_the_report(folder):
     (line,) = news["overview"]["runs"][0]["table"]
     assert (line["tasks"], line["faults"]) == ("3", 1)
     assert line["success"] == pytest.approx(2 / 3)
-    assert following.news(following.version, 4, 4)["overview"] is None, "the page has them"
+    again = following.news(following.version, 4, news["counted"])
+    assert again["overview"] is None, "the page has them"
 
 
 def test_texts_are_found_in_any_case(folder):

@@ -168,7 +168,7 @@ class Following:
         Args:
             version: the version of the page's data; another one makes the page start again.
             start: number of episodes that the page has.
-            shown: number of episodes in the page's tables; -1 without tables.
+            shown: number of runs and episodes in the page's tables; -1 without tables.
         """
         self.update()
         if version != self.version:
@@ -213,10 +213,13 @@ class Following:
         ]
 
     def _tables(self) -> int:
-        """Computes the tables again, but not all the time; returns the episodes in them."""
+        """Computes the tables again, but not all the time.
+
+        Returns the number of runs and episodes in them. A run can join before its first episode.
+        """
         begun = time.monotonic()
-        known = len(self._overview.get("runs", ()))
-        current = self._counted == len(self._entries) or begun < self._next
+        known, size = len(self._overview.get("runs", ())), len(self._runs) + len(self._entries)
+        current = self._counted == size or begun < self._next
         if current and known == len(self._runs):
             return self._counted
         folders = [run.folder for run in self._runs]
@@ -229,7 +232,7 @@ class Following:
             "comparisons": {"notes": [], "pairs": []},
             "legend": tables.LEGEND,
         }
-        self._counted = len(self._entries)
+        self._counted = size
         self._next = begun + (time.monotonic() - begun) / SHARE
         return self._counted
 
