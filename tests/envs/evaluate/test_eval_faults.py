@@ -17,6 +17,7 @@ from evaluations import Model
 from stub_model import StubModel
 from typer.testing import CliRunner
 
+from agentgym_envs import plugins
 from agentgym_envs.cli import app
 from agentgym_envs.evaluate.agents.base import Ending, Opening, load
 from agentgym_envs.evaluate.estimate import METHODS, Family, Method
@@ -224,8 +225,8 @@ def episode(factory, client, *, attempts, turns):
 def test_a_target_without_its_extra_does_not_stop_the_others(tmp_path, monkeypatch):
     """Every other part of a pair is checked before anything is played."""
     lacks = "agentgym/TextWorld-v0"
-    found = {"agentgym/TextWorld-v0": "textworld"}
-    monkeypatch.setattr("agentgym_envs.registry.missing_extra", lambda p: found.get(p.name))
+    lacking = {lacks: "textworld"}
+    monkeypatch.setattr("agentgym_envs.registry.missing_extra", lambda p: lacking.get(p.name))
     few = ("--agent", "random", "--episodes", 2, "--horizon", 2)
     output = call(lacks, MAZE, *few, "--out", "all", status=1)
     command = 'python -m pip install "agentgym-envs[textworld]"'
@@ -235,6 +236,11 @@ def test_a_target_without_its_extra_does_not_stop_the_others(tmp_path, monkeypat
     assert "random failed 0." in output
     assert [path.name for path in (tmp_path / "all").iterdir()] == ["agentgym-Maze-v1-random"]
     assert command in call(lacks, MAZE, *few, "--dry-run", status=1)
+    lacking.update(dict.fromkeys(plugins.discover(plugins.ENVIRONMENTS), "web"))
+    del lacking[MAZE]
+    output = call("agentgym-rl", MAZE, *few, "--out", "suite", status=1)
+    assert "error: random on agentgym-rl: nothing of agentgym-rl can be played here; " in output
+    assert "2 of 2 episodes" in output
     assert call(lacks, *few, status=2).startswith(f"error: {lacks} needs an extra")
     assert call(lacks, MAZE, *few, "--split", "tset", "--out", "no", status=2).count("error: ") == 1
     assert not (tmp_path / "no").exists()

@@ -43,7 +43,7 @@ ASSUMED = (
     f" {RATE} generated tokens per second of each request; a request per turn of an agent that is"
     " not built in. Requests that fail and prompt caches do not count. A model that solves less"
     " than the oracle uses more turns. Neither figure is a bound: other observations, such as"
-    " messages of errors, can be longer. --budget-tokens sets a bound."
+    " messages of errors, can be longer. --budget-tokens ends a run."
 )
 out = Console(markup=False, emoji=False, highlight=False)
 
