@@ -43,7 +43,7 @@ def test_a_file_names_every_setting(tmp_path):
         temperature = 0
         max_tokens = "none"
         extra = {{ top_p = 0.9 }}
-        prices = [0.1, 0.4]
+        prices = [0.1, 0.4, 0.01]
         budget_tokens = 1_000
         budget_cost = 2
 
@@ -67,7 +67,7 @@ def test_a_file_names_every_setting(tmp_path):
         "temperature": 0,
         "max_tokens": None,
         "extra": {"top_p": 0.9},
-        "prices": (0.1, 0.4),
+        "prices": (0.1, 0.4, 0.01),
     }
     assert (weak.name, weak.agent, weak.endpoint) == ("weak", "random", {})
     assert fair.name == "fair"
