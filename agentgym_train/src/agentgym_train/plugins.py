@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 S = TypeVar("S", bound=Settings)
 OURS = "agentgym-train"
+AHEAD_CAP = 2.0
+"""Default of ``algorithm.importance_cap`` with ``rollout.ahead``: that of Yao et al. (2025)."""
 
 
 @dataclass(frozen=True)
@@ -212,9 +214,10 @@ def resolved(config: S) -> S:
     config = replace(config, tracker=_tables(TRACKER, config.tracker))
     if not isinstance(config, Config):
         return config
+    algorithm = _corrected(config.algorithm, ahead=bool(config.rollout.ahead))
     return replace(
         config,
-        algorithm=options(config.algorithm, make_algorithm(config.algorithm)),
+        algorithm=options(algorithm, make_algorithm(algorithm)),
         curriculum=(
             _curriculum(config.curriculum)
             if config.curriculum or not all(e.curriculum for e in config.envs)
@@ -231,6 +234,12 @@ def resolved(config: S) -> S:
         source=options(config.source, make(SOURCE, config.source)),
         scorer=_tables(SCORER, config.scorer),
     )
+
+
+def _corrected(algorithm: Mapping[str, Any], *, ahead: bool) -> dict[str, Any]:
+    """Returns an algorithm's options; ahead, the importance weights are on unless they are set."""
+    has_cap = hasattr(make_algorithm(algorithm), "importance_cap")
+    return ({"importance_cap": AHEAD_CAP} if ahead and has_cap else {}) | dict(algorithm)
 
 
 def _curriculum(table: Mapping[str, Any], section: str = CURRICULUM.section) -> dict[str, Any]:

@@ -198,6 +198,9 @@ class Source(ABC):
     """Provides the episodes of a step.
 
     They depend on the run's seed, the step and the policy only.
+
+    With ``rollout.ahead``, ``next`` runs in another thread while the policy learns. It therefore
+    uses no collective operation and no global random numbers.
     """
 
     @property
@@ -220,7 +223,11 @@ class Source(ABC):
         """
 
     def close(self) -> None:
-        """Ends everything that the source started; nothing by default."""
+        """Ends everything that the source started; nothing by default.
+
+        After an error of the run, ``next`` can still be running in another thread. Its result is
+        not used.
+        """
 
 
 class SourcePlugin(ABC):

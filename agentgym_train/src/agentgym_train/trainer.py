@@ -26,11 +26,13 @@ from agentgym_train.generators.probe import length as probe_length
 from agentgym_train.learning import streams
 from agentgym_train.learning.update import NotFiniteError, update
 from agentgym_train.models.loading import load_model
+from agentgym_train.pipeline import OneAhead, OnPolicy
 from agentgym_train.reporting import metrics
 from agentgym_train.reporting.failures import FailureLog
 from agentgym_train.reporting.metrics import MetricsFile
 from agentgym_train.rollout.build import sampling
-from agentgym_train.rollout.environments import TrainingEnv
+from agentgym_train.rollout.collection import Collection
+from agentgym_train.rollout.environments import Collected, TrainingEnv
 from agentgym_train.scorers import rewards
 
 Log = Callable[[dict[str, Any], list[Group]], None]
@@ -56,9 +58,12 @@ class Trainer:
         metrics_file, failures_file = (self.folder / name for name in metrics.FILES)
         self.rows = MetricsFile(metrics_file, start=self.start, owner=self.distributed.is_main)
         self.failures = FailureLog(failures_file, self.distributed, start=self.start)
-        self.generator.load(self.engine.weights(), self.engine.steps)
+        self.load()
         self._check_generator(parts.model_config)
         self.sleep()
+        ahead = bool(self.config.rollout.ahead)
+        collection = Collection(self.envs, beside=ahead, side_by_side=self.generator.in_background)
+        self.pipeline = (OneAhead if ahead else OnPolicy)(collection, self.generator, self.load)
 
     @property
     def given_up(self) -> Counter[str]:
@@ -88,40 +93,54 @@ class Trainer:
                 given up.
             TrainingError: a loss or gradient is not finite.
         """
-        run, every = self.config.run, self.config.eval.every
         with ExitStack() as stack:
             for env in self.envs:
                 stack.enter_context(closing(env.open(self.distributed, self.generator)))
-            for step in range(self.start, run.steps):
+            for step in range(self.start, self.config.run.steps):
                 row, groups = self.take_step(step)
                 self.rows.write(row)
                 log(row, groups)
-                if every and (step + 1) % every == 0 and step + 1 < run.steps:
+                if self.evaluates(step + 1):
                     evaluate(step + 1)
-                if (step + 1) % run.save_every == 0 or step + 1 == run.steps:
+                if self.saves(step + 1):
                     self.save(step + 1)
+
+    def evaluates(self, step: int) -> bool:
+        """Whether held-out tasks are played after so many steps, and the run continues."""
+        every = self.config.eval.every
+        return every > 0 and step % every == 0 and step < self.config.run.steps
+
+    def saves(self, step: int) -> bool:
+        """Whether a checkpoint is written after so many steps."""
+        run = self.config.run
+        return step % run.save_every == 0 or step == run.steps
 
     def take_step(self, step: int) -> tuple[dict[str, Any], list[Group]]:
         """Collects episodes, learns from them and passes the new weights to the generator.
+
+        The pipeline decides whether the next step is collected in the meantime.
 
         Returns:
             The step's metrics, and this process's groups.
         """
         began = time.monotonic()
-        raw_groups = [env.source.next(step, env.horizon(step)) for env in self.envs]
-        played = [env.score(part) for env, part in zip(self.envs, raw_groups, strict=True)]
-        groups = [group for part in played for group in part]
-        self.generator.sleep()
-        failures = [self.note_failures(step + 1, env, env.source.failures) for env in self.envs]
+        collected = self.pipeline.collect(step)
+        failures = [
+            self.note_failures(step + 1, env, part.failures)
+            for env, part in zip(self.envs, collected, strict=True)
+        ]
         self.check_failures(step)
-        collected = time.monotonic()
+        pause = self.evaluates(step + 1) or self.saves(step + 1)
+        self.pipeline.begin_update(step, pause=pause)
+        played = [env.score(part.groups) for env, part in zip(self.envs, collected, strict=True)]
+        groups = [group for part in played for group in part]
+        version, scored = self.engine.steps, time.monotonic()
         learned = self.update(step, groups)
-        self.generator.wake()
-        self.generator.load(self.engine.weights(), self.engine.steps)
+        self.pipeline.end_update()
         self.sleep()
-        means = self.summarise(step, played, failures, raw_groups=raw_groups)
+        means = self.summarise(step, played, failures, collected=collected, version=version)
         self.observe(learned, means)
-        seconds = {"collect": collected - began, "update": time.monotonic() - collected}
+        seconds = {"collect": scored - began, "update": time.monotonic() - scored}
         row = {"step": step + 1, **learned, **means, "time": seconds, "memory": metrics.memory()}
         return row, groups
 
@@ -155,7 +174,8 @@ class Trainer:
         played: list[list[Group]],
         failures: list[list[Failure]],
         *,
-        raw_groups: list[list[Group]],
+        collected: Sequence[Collected],
+        version: int,
     ) -> dict[str, Any]:
         """Returns the step's episode metrics over all processes.
 
@@ -165,7 +185,8 @@ class Trainer:
             step: number of the step, counted from 0.
             played: groups of each environment, with the rewards used for training.
             failures: failures of each environment, from all processes.
-            raw_groups: groups of each environment, with the environment's own rewards.
+            collected: what each environment returned, with its own rewards.
+            version: optimizer steps before the update.
 
         Raises:
             ConfigError: no episode has room for an action in the model's context.
@@ -175,10 +196,11 @@ class Trainer:
                 part,
                 self.distributed,
                 env.task_difficulty,
-                raw_groups=own if env.config.scorer else None,
+                raw_groups=own.groups if env.config.scorer else None,
+                version=version,
             )
             | metrics.failed(lost)
-            for env, part, own, lost in zip(self.envs, played, raw_groups, failures, strict=True)
+            for env, part, own, lost in zip(self.envs, played, collected, failures, strict=True)
         ]
         means = metrics.means(metrics.summed(totals))
         if not means["action_tokens"] and means.get("truncated_context") and not any(failures):
@@ -188,7 +210,7 @@ class Trainer:
                 f" model.max_context={self.config.model.max_context}; lower the former or raise"
                 " the latter"
             )
-        horizons = [env.horizon(step) for env in self.envs]
+        horizons = [part.horizon for part in collected]
         own = [
             {"horizon": horizon, **metrics.means(total)}
             for horizon, total in zip(horizons, totals, strict=True)
@@ -253,6 +275,10 @@ class Trainer:
             critic=self.critic,
         )
         self.sleep()
+
+    def load(self) -> None:
+        """Passes the policy's weights to the generator."""
+        self.generator.load(self.engine.weights(), self.engine.steps)
 
     def sleep(self) -> None:
         """Moves the engines to main memory until their next use, if the run asks for it."""

@@ -52,7 +52,8 @@ class PolicyGradient(Algorithm):
     """Weight of the entropy bonus, over the probable tokens only."""
     importance_cap: NonNegative = 0.0
     """Upper bound of truncated importance weights (Yao et al., 2025); 0: off. Above 0, the trainer
-    recomputes the log-probabilities before the update, and ratios are relative to those."""
+    recomputes the log-probabilities before the update, and ratios are relative to those. With
+    ``rollout.ahead = 1`` the default is 2.0."""
 
     @property
     def required_streams(self) -> frozenset[str]:

@@ -164,6 +164,12 @@ class RolloutConfig:
     max_rows: Whole = 0
     """Maximum number of episodes in progress at a time, per process; 0: no limit. It bounds the
     memory of the generator. An episode counts once per agent."""
+    ahead: Annotated[int, Field(ge=0, le=1)] = 0
+    """1: the next step is collected while the policy learns, with the weights from before this
+    update. The metric ``off_policy`` counts the optimizer steps that these weights lack.
+    ``algorithm.importance_cap`` is then 2.0 unless the file sets it. A curriculum sees the metrics
+    one step late. The step after a checkpoint or an evaluation is not collected ahead, so a resumed
+    run equals an uninterrupted one. 0: sampling and learning take turns."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -278,6 +284,12 @@ class Config(Settings):
             raise ConfigError(
                 f"rollout.max_new_tokens={answer} must be below model.max_context={context}, which"
                 " holds the prompt too"
+            )
+        if self.rollout.ahead and self.engine.sleep:
+            raise ConfigError(
+                "rollout.ahead=1 samples while the policy learns, and engine.sleep=true keeps the"
+                " policy in main memory while the generator works: set rollout.ahead=0 or"
+                " engine.sleep=false"
             )
         names = [env.name for env in self.envs]
         if twice := next((name for name in names if names.count(name) > 1), None):

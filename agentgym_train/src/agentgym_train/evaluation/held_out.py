@@ -11,6 +11,7 @@ from agentgym_envs.errors import AgentGymError
 from agentgym_envs.evaluate import baselines
 from agentgym_envs.evaluate.record import Row
 from agentgym_envs.pool import Description
+from agentgym_envs.tasks import spread
 from agentgym_train.config import Config
 from agentgym_train.data.types import Trajectory
 from agentgym_train.engine.distributed import Distributed
@@ -85,43 +86,67 @@ class HeldOut:
             rows += episodes.rows(one, played[name], held_out, step=step, part=part)
         return rows
 
+    def add_baselines(self, console: Console) -> None:
+        """Measures random play and the oracle; all processes call it, and each plays its share.
 
-def add_baselines(config: Config, notes: metrics.Notes, console: Console) -> None:
-    """Measures random play and the oracle.
-
-    A failing or unsuitable environment omits that baseline; the run continues.
-    """
-    for agent in ("random", "oracle"):
-        try:
-            each = {one.env.name: baseline(one, agent) for one in config.each()}
+        A failing or unsuitable environment omits that baseline; the run continues.
+        """
+        for agent in ("random", "oracle"):
+            try:
+                each = {one.env.name: self._baseline(one, d, agent) for one, d in self.envs}
+            except AgentGymError as error:
+                if self.distributed.is_main:
+                    console.print(
+                        f"warning: no row for {agent}: {error}",
+                        style="yellow",
+                        markup=False,
+                        soft_wrap=True,
+                    )
+                continue
             count = sum(row["episodes"] for row in each.values())
             means = {
                 key: sum(row[key] * row["episodes"] for row in each.values()) / count
                 for key in BASELINE
             }
-            notes.add(agent, evaluate.with_each(means | {"episodes": count}, each))
-        except AgentGymError as error:
-            console.print(
-                f"warning: no row for {agent}: {error}",
-                style="yellow",
-                markup=False,
-                soft_wrap=True,
-            )
+            self.notes.add(agent, evaluate.with_each(means | {"episodes": count}, each))
+
+    def _baseline(self, config: Config, held_out: Description, agent: str) -> dict[str, float]:
+        """Returns success, score, turns and episodes of a baseline in one environment.
+
+        Raises:
+            AgentGymError: the baseline cannot be played in one of the processes.
+        """
+        rank, size = self.distributed.rank, self.distributed.size
+        parts = self.distributed.gather(_share(config, held_out, agent, slice(rank, None, size)))
+        if reason := next((part for part in parts if isinstance(part, str)), None):
+            raise AgentGymError(reason)
+        count = sum(map(len, parts))
+        played = [parts[number % size][number // size] for number in range(count)]
+        means = [sum(values) / count for values in zip(*played, strict=True)]
+        return dict(zip(BASELINE, means, strict=True)) | {"episodes": count}
 
 
-def baseline(config: Config, agent: str) -> dict[str, float]:
-    """Returns success, score, turns and episodes of a baseline on the held-out tasks."""
-    episodes = baselines.play(
-        config.env.id,
-        agent,
-        episodes=config.eval.episodes,
-        horizon=evaluate.horizon(config),
-        workers=config.env.workers or None,
-        timeout=config.env.timeout,
-        kwargs=held_out_keywords(config),
-    )
-    means = [
-        sum(values) / len(episodes)
-        for values in zip(*[(e.success, e.score, e.turns) for e in episodes], strict=True)
-    ]
-    return dict(zip(BASELINE, means, strict=True)) | {"episodes": len(episodes)}
+def _share(
+    config: Config, held_out: Description, agent: str, share: slice
+) -> list[tuple[float, ...]] | str:
+    """Plays a share of a baseline's tasks.
+
+    Returns:
+        The numbers of ``BASELINE`` of each episode, or the reason why there are none.
+    """
+    task_ids = held_out.task_ids and spread(held_out.task_ids, config.eval.episodes)[share]
+    if task_ids == []:
+        return []
+    try:
+        episodes = baselines.play(
+            config.env.id,
+            agent,
+            task_ids=task_ids,
+            horizon=evaluate.horizon(config),
+            workers=config.env.workers or None,
+            timeout=config.env.timeout,
+            kwargs=held_out_keywords(config),
+        )
+    except AgentGymError as error:
+        return str(error)
+    return [(float(e.success), e.score, float(e.turns)) for e in episodes]

@@ -81,14 +81,16 @@ class Generator(ABC):
     """Token ids in, token ids and log-probabilities out.
 
     A generator is built with the initial weights and can sample at once. It sleeps while the policy
-    learns. Between ``sleep`` and ``load`` the trainer samples nothing.
+    learns, except with ``rollout.ahead``: it then samples in another thread and never sleeps.
+    Between ``sleep`` and ``load`` the trainer samples nothing.
     """
 
     in_background: ClassVar[bool] = False
     """Whether sampling goes on between the calls of ``poll``.
 
     The collector then waits for environments only while nothing is sampled, and the clock decides
-    which rows are sampled together.
+    which rows are sampled together. Several environments are collected at the same time, so each
+    session can be used by another thread. No session is in progress during ``load``.
     """
 
     @abstractmethod

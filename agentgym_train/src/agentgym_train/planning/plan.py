@@ -2,7 +2,8 @@
 
 A run alternates between two phases. While it generates, a card holds the trainer's state, the
 generator's weights and the key-value cache. While it updates, the generator sleeps, and the card
-holds the activations of one micro-batch. The plan is made for the longest episodes that
+holds the activations of one micro-batch. With ``rollout.ahead`` both phases come at the same time,
+in the second column. The plan is made for the longest episodes that
 ``model.max_context`` allows.
 """
 
@@ -156,8 +157,8 @@ class _Parts:
         """Returns the buffers that stay allocated."""
         return sum(each.buckets for each in self.engines)
 
-    def rows(self, *, sleeps: bool) -> list[Row]:
-        """Returns the lines of the table."""
+    def rows(self, *, sleeps: bool, ahead: bool) -> list[Row]:
+        """Returns the lines of the table; ``ahead``: the generator works during the update too."""
         rows = _state("", self.policy, sleeps)
         if self.critic:
             rows += _state("critic ", self.critic, sleeps)
@@ -167,14 +168,14 @@ class _Parts:
             *rows,
             Row("reference", frozen, frozen, frozen),
             Row("reward models", self.scorers, self.scorers, self.scorers),
-            Row("generator", self.generator, self.generator, 0),
-            Row("key-value cache", self.cache, 0, 0),
+            Row("generator", self.generator, self.generator, self.generator * ahead),
+            Row("key-value cache", self.cache, 0, self.cache * ahead),
             Row("activations", 0, 0, self.activations),
             Row(
                 "buffers",
                 self.call + (0 if sleeps else buckets),
                 buckets + self.largest,
-                buckets + self.passing,
+                buckets + self.passing + self.call * ahead,
             ),
         ]
 
@@ -202,7 +203,7 @@ def _state(name: str, each: Held, sleeps: bool) -> list[Row]:
 def _add_up(
     config: Config, cards: Cards, shape: PretrainedConfig, traced: Traced, streams: Collection[str]
 ) -> Plan:
-    dtype, sleeps = config.model.dtype, config.engine.sleep
+    dtype, sleeps, ahead = config.model.dtype, config.engine.sleep, bool(config.rollout.ahead)
     size = 2 if dtype == "bfloat16" else 4
     engine = partial(held, config=config.engine, dtype=dtype, cards=cards)
     whole = size * sum(w.numel for w in traced.model)
@@ -224,7 +225,7 @@ def _add_up(
     asleep = sum(each.weights + each.optimizer + each.gradients_kept for each in parts.engines)
     rows, tokens = micro_batch(config)
     return Plan(
-        rows=tuple(row for row in parts.rows(sleeps=sleeps) if any(row[1:])),
+        rows=tuple(row for row in parts.rows(sleeps=sleeps, ahead=ahead) if any(row[1:])),
         cards=cards,
         load=whole * cards.count if embedded or config.engine.zero_stage < 3 else whole,
         host=sum(each.host for each in parts.engines) + asleep * cards.count * sleeps,

@@ -102,7 +102,13 @@ def _stage(config: Config) -> Switch | None:
 
 
 def _sleep(config: Config) -> Switch | None:
-    return _engine(config, "sleep", True, "true")
+    return None if config.rollout.ahead else _engine(config, "sleep", True, "true")
+
+
+def _in_turns(config: Config) -> Switch | None:
+    if not config.rollout.ahead:
+        return None
+    return Switch("rollout.ahead=0", replace(config, rollout=_with(config.rollout, "ahead", 0)))
 
 
 def _offload(config: Config) -> Switch | None:
@@ -141,6 +147,7 @@ SWITCHES: tuple[Callable[[Config], Switch | None], ...] = (
     _checkpointing,
     _micro_batch,
     _stage,
+    _in_turns,
     _sleep,
     _offload,
     _precision,

@@ -52,6 +52,7 @@ def totals(
     task_difficulty: Mapping[str, int] | None = None,
     *,
     raw_groups: Sequence[Group] | None = None,
+    version: int = 0,
 ) -> dict[str, float]:
     """Returns the sums from which :func:`means` computes rates, over the groups of all processes.
 
@@ -63,6 +64,7 @@ def totals(
         task_difficulty: the difficulty of each listed task, if the environment lists them. A step
             with an unlisted task has no mean difficulty.
         raw_groups: the groups with the rewards before scorers changed them, if there are scorers.
+        version: optimizer steps before the update.
     """
     on_policy = [g for g in groups if not g.from_dataset]
     # The sum over processes decides, so all processes use the same kind of groups.
@@ -89,6 +91,12 @@ def totals(
         "mixed_groups": sum(_mixed(g) for g in rated),
         "groups": len(rated),
         "rated_tokens": sum(len(turn.action_ids) for turn in turns),
+        "off_policy": sum(
+            (version - turn.version) * len(turn.action_ids)
+            for g in on_policy
+            for t in g.played
+            for turn in t.turns
+        ),
         "episodes": sum(len(g.played) for g in groups),
         "action_tokens": sum(len(turn.action_ids) for turn in every),
         "tokens": sum(len(turn.prompt_ids) + len(turn.action_ids) for turn in every),
@@ -136,8 +144,9 @@ def means(sums: Mapping[str, float]) -> dict[str, float]:
     """Returns the metrics of a step: rates, and unchanged counts.
 
     Rates are per episode. ``invalid`` and ``action_length`` are per turn, and ``mixed_groups`` is
-    per group. ``difficulty`` is left out unless the difficulty of each task is known. There are no
-    rates if all episodes failed.
+    per group. ``off_policy`` is the mean number of optimizer steps, over action tokens, between the
+    weights that sampled the token and those before the update. ``difficulty`` is left out unless
+    the difficulty of each task is known. There are no rates if all episodes failed.
     """
     counts = {name: sums[name] for name in (*COUNTS, "env_failures", "given_up")}
     if not sums["rated"]:
@@ -147,8 +156,9 @@ def means(sums: Mapping[str, float]) -> dict[str, float]:
         rates["env_return"] = sums["env_return"] / sums["rated"]
     if sums["graded"] == sums["rated"]:
         rates["difficulty"] = sums["difficulty"] / sums["rated"]
-    turns, groups = (max(sums[name], 1.0) for name in ("turns", "groups"))
+    turns, groups, tokens = (max(sums[name], 1.0) for name in ("turns", "groups", "rated_tokens"))
     rates |= {"invalid": sums["invalid"] / turns, "action_length": sums["rated_tokens"] / turns}
+    rates["off_policy"] = sums["off_policy"] / tokens
     return {**rates, "mixed_groups": sums["mixed_groups"] / groups, **counts}
 
 

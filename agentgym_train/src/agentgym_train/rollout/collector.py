@@ -9,11 +9,14 @@ results of a step for each agent (``info["rewards"]`` and others; see
 
 import logging
 import sys
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from concurrent.futures import CancelledError
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import islice
+from threading import Lock
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -24,10 +27,12 @@ from agentgym_train.data.types import Failure, Group, Status, Trajectory, Turn
 from agentgym_train.models.chat import Chat
 from agentgym_train.protocols import Generator, Sample, Sampling, Session
 from agentgym_train.rollout.responses import Responses
+from agentgym_train.rollout.results import step_result
 
 log = logging.getLogger(__name__)
 SINGLE_AGENT = ("",)  # the names of the agents of an environment with one agent
 GLANCE = 0.02  # seconds that responses wait for a generator in the background
+PATIENCE = 2.0  # seconds that ``stop`` waits for a collection to end
 
 
 class Start(NamedTuple):
@@ -79,15 +84,6 @@ class _GeneratorSlot:
     """By row: the agents whose next action is requested."""
 
 
-class _StepResult(NamedTuple):
-    """The results of a step for one agent."""
-
-    reward: float
-    invalid: bool
-    score: float
-    success: bool
-
-
 class Collector:
     """Plays episodes.
 
@@ -132,6 +128,7 @@ class Collector:
             agent: opponents.get(agent, generator) for agent in agents or SINGLE_AGENT
         }
         self._max_episodes = max(max_rows // len(self.generators), 1) if max_rows else sys.maxsize
+        self._collecting, self._stopped = Lock(), False
         self.failures: list[Failure] = []
         """Failures of the latest collection, retried ones included.
 
@@ -154,7 +151,25 @@ class Collector:
         Returns:
             One group for each distinct start and agent, in order. Episodes that failed in every try
             are missing.
+
+        Raises:
+            CancelledError: another thread called ``stop``.
         """
+        with self._collecting:
+            return self._collect(starts, max_turns, sampling, noise)
+
+    def stop(self) -> None:
+        """Ends a collection in another thread; there is none after this one.
+
+        It waits until the pool is not used any more, or the generator takes long to return.
+        """
+        self._stopped, end = True, time.monotonic() + PATIENCE
+        while not self._collecting.acquire(timeout=GLANCE) and time.monotonic() < end:
+            self.pool.wake()
+
+    def _collect(
+        self, starts: Sequence[Start], max_turns: int, sampling: Sampling, noise: str
+    ) -> list[Group]:
         self.failures, self._max_turns, self._room = [], max_turns, sampling.max_new_tokens
         self._responses = Responses(self.pool, self.batch_wait)
         self._slots, rows = self._start_sessions(starts, sampling, noise)
@@ -195,6 +210,8 @@ class Collector:
                 busy=any(slot.waiting for slot in slots),
                 in_background=any(slot.in_background for slot in slots),
             )
+            if self._stopped:
+                raise CancelledError
             for n in late:
                 next(iter(episodes[n].agents.values())).trajectory.late += 1
             for result in results:
@@ -282,7 +299,7 @@ class Collector:
             trajectory.task_id = str(info.get("task_id", ""))
             if not begun:
                 continue
-            step = _step_result(result, agent, trajectory.total_reward)
+            step = step_result(result, agent, trajectory.total_reward)
             if trajectory.turns:
                 trajectory.turns[-1].reward += step.reward
                 trajectory.turns[-1].invalid |= step.invalid
@@ -341,30 +358,6 @@ class Collector:
 
 def _new_trajectory(start: Start, agent: str, task_id: str = "", *, late: int = 0) -> Trajectory:
     return Trajectory(task_id or start.task_id or "", start.seed, agent=agent, late=late)
-
-
-def _step_result(result: Result, agent: str, total: float) -> _StepResult:
-    """Returns the results of a step for an agent.
-
-    Args:
-        result: the response of the environment. With several agents its ``info`` has the results by
-            agent; see :class:`agentgym_envs.multi.env.SeatsEnv`.
-        agent: empty in an environment with one agent.
-        total: the agent's rewards before the step.
-    """
-    info = result.info or {}
-    if agent:
-        return _StepResult(
-            *(info[key][agent] for key in ("rewards", "invalids", "scores", "successes"))
-        )
-    total += result.reward
-    success = bool(info.get("success", result.terminated and total > 0))
-    return _StepResult(
-        float(result.reward),
-        bool(info.get("invalid", False)),
-        float(info.get("score", total)),
-        success,
-    )
 
 
 def noise_seeds(starts: Sequence[Start], noise: str) -> list[int]:

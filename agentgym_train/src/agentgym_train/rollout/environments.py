@@ -3,7 +3,9 @@
 Each has separate rules, action format, group size, curriculum and episodes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
 
 from transformers import PreTrainedTokenizerBase
 
@@ -11,11 +13,20 @@ from agentgym_envs.pool import Description
 from agentgym_train import plugins
 from agentgym_train.config import Config
 from agentgym_train.curricula import answers
-from agentgym_train.data.types import Group
+from agentgym_train.data.types import Failure, Group
 from agentgym_train.engine.distributed import Distributed
 from agentgym_train.models.chat import Chat
 from agentgym_train.protocols import Generator, RunContext, Scorer, Source
 from agentgym_train.rollout import tasks
+
+
+class Collected(NamedTuple):
+    """A step's episodes of one environment, in one process."""
+
+    groups: list[Group]
+    failures: Sequence[Failure]
+    horizon: int
+    """The maximum number of turns of an episode."""
 
 
 class TrainingEnv:
@@ -41,11 +52,30 @@ class TrainingEnv:
         self.chat = Chat(tokenizer, training.instructions)
         self.curriculum = plugins.make_object(plugins.CURRICULUM, config.curriculum)
         self.source: Source
+        self._planned: tuple[int, tuple[int, int] | None] | None = None
         self._scorers: list[Scorer] = []
 
     def horizon(self, step: int) -> int:
         """Returns the maximum number of turns of an episode at a step (counted from 0)."""
         return answers.turns(self.curriculum, step)
+
+    def difficulties(self, step: int) -> tuple[int, int] | None:
+        """Returns the difficulty range of a step's tasks (counted from 0); None: all tasks."""
+        if self._planned and self._planned[0] == step:
+            return self._planned[1]
+        return answers.difficulties(self.curriculum, step)
+
+    def plan(self, step: int) -> Callable[[], Collected]:
+        """Asks the curriculum about a step; returns a function that collects it.
+
+        The function can run in another thread while the curriculum observes the step before.
+        """
+        self._planned = step, answers.difficulties(self.curriculum, step)
+        return partial(self._collect, step, self.horizon(step))
+
+    def _collect(self, step: int, horizon: int) -> Collected:
+        groups = self.source.next(step, horizon)
+        return Collected(groups, self.source.failures, horizon)
 
     def open(self, distributed: Distributed, generator: Generator) -> Source:
         """Builds the scorers and the source; returns the source, which the caller closes."""
@@ -56,7 +86,7 @@ class TrainingEnv:
             self.chat,
             self.training,
             self.groups,
-            difficulties=lambda step: answers.difficulties(self.curriculum, step),
+            difficulties=self.difficulties,
         )
         self._scorers = [
             plugins.make_object(plugins.SCORER, table, context) for table in self.config.scorer

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from agentgym_train import config as configuration
-from agentgym_train.config import Settings
+from agentgym_train.config import Config, Settings
 from agentgym_train.engine import checkpoint
 from agentgym_train.errors import RunFolderError
 from agentgym_train.files import write_whole, writing
@@ -31,6 +31,8 @@ CHANGEABLE = frozenset(
     }
 )
 """Keys that do not change the results of a run; they can change when a run is resumed."""
+PAUSES = frozenset({"run.save_every", "eval.every"})
+"""Keys that decide where a run with ``rollout.ahead`` pauses, so there they change results."""
 # The files of a start that was interrupted before it wrote config.toml.
 UNFINISHED = {
     ".lock",
@@ -61,7 +63,10 @@ def recognise(folder: Path, config: Settings) -> None:
     """
     saved = folder / "config.toml"
     if saved.exists():
-        changed = configuration.difference(reward.load(saved), config, ignore=CHANGEABLE)
+        ahead = isinstance(config, Config) and config.rollout.ahead
+        changed = configuration.difference(
+            reward.load(saved), config, ignore=CHANGEABLE - PAUSES if ahead else CHANGEABLE
+        )
         if changed:
             raise RunFolderError(
                 f"{folder} holds a run with another configuration: {changed}. Choose another"

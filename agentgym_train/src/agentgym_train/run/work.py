@@ -15,7 +15,7 @@ from agentgym_train.engine import checkpoint
 from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import CheckpointError, TrainingError
 from agentgym_train.evaluation import evaluate
-from agentgym_train.evaluation.held_out import HeldOut, add_baselines
+from agentgym_train.evaluation.held_out import HeldOut
 from agentgym_train.files import Lock, writing
 from agentgym_train.models.chat import Chat
 from agentgym_train.models.loading import device, load_tokenizer, use_threads
@@ -64,12 +64,8 @@ def work_on_policy(config: Config, folder: Path, console: Console) -> None:
     with report.Display(console, quiet=not first) as display:
         if "before" not in tests.notes.rows and not trainer.start:
             tests.play("before", 0)
-        if (
-            first
-            and "oracle" not in tests.notes.rows
-            and all(d.text_env and not d.several for d in held_out)
-        ):
-            add_baselines(config, tests.notes, console)
+        if "oracle" not in tests.notes.rows and all(d.text_env and not d.several for d in held_out):
+            tests.add_baselines(console)
 
         def log(row: dict[str, Any], groups: list[Group]) -> None:
             display.step(row, config.run.steps)

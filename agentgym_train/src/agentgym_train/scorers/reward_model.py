@@ -99,7 +99,13 @@ class RewardModel(ScorerPlugin):
             ) from error
 
     def build(self, context: RunContext) -> "ModelScorer":
-        """Loads the tokenizer; the first ``score`` loads the model."""
+        """Loads the tokenizer; the first ``score`` loads the model.
+
+        With ``rollout.ahead`` the model is loaded at once. transformers changes torch's default
+        dtype while it loads one, and a generator may work in another thread later.
+        """
+        if context.config.rollout.ahead:
+            _loaded(self.path, getattr(torch, context.config.model.dtype))
         return ModelScorer(self, context)
 
 

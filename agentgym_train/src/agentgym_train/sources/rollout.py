@@ -162,7 +162,8 @@ class RolloutSource(Source):
         return self._failures
 
     def close(self) -> None:
-        """Closes the environments."""
+        """Closes the environments; ``next`` in another thread ends."""
+        self._collector.stop()
         self._pool.close()
 
 
