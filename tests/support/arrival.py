@@ -2,7 +2,8 @@
 
     arrival.py FILE ORDER
 
-Writes digests of the samples, the log-probabilities and the gradient. ORDER seeds the order in
+Writes digests of the samples, the log-probabilities and the gradient: one after the other, and with
+collection and learning at the same time. ORDER seeds the order in
 which the results of environments arrive.
 """
 
@@ -10,6 +11,7 @@ import hashlib
 import json
 import random
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import tiny
@@ -59,6 +61,33 @@ def digest(*values):
     ).hexdigest()
 
 
+def collect(collector, chat):
+    return collector.collect(
+        [Start(row, row) for row in range(EPISODES)],
+        max_turns=8,
+        sampling=Sampling(temperature=1.0, max_new_tokens=6, stop_ids=chat.stop_ids),
+        noise="n",
+    )
+
+
+def learn(model, groups):
+    """Returns a digest of the gradient."""
+    batch = pack(groups)
+    model.requires_grad_(True)
+    model.zero_grad()
+    ratio_BT = (token_logps(model, batch, 1.0).logp_BT - batch.logp_BT).exp()
+    (ratio_BT * batch.return_B()[:, None]).sum().backward()
+    return digest(*(p.grad.numpy().tobytes() for p in model.parameters()))
+
+
+def digested(groups):
+    turns = [turn for group in groups for t in group.trajectories for turn in t.turns]
+    return {
+        "samples": digest([turn.action_ids for turn in turns]),
+        "logps": digest([turn.logps for turn in turns]),
+    }
+
+
 def main(file, order):
     torch.set_num_threads(2)
     chat, model = (
@@ -66,24 +95,16 @@ def main(file, order):
         tiny.model(hidden_size=64, intermediate_size=256, vocabulary=500),
     )
     collector = Collector(Pool(order), HFGenerator(model), chat, max_context=500)
-    starts = [Start(row, row) for row in range(EPISODES)]
-    groups = collector.collect(
-        starts,
-        max_turns=8,
-        sampling=Sampling(temperature=1.0, max_new_tokens=6, stop_ids=chat.stop_ids),
-        noise="n",
-    )
-    batch = pack(groups)
-    model.requires_grad_(True)
-    ratio_BT = (token_logps(model, batch, 1.0).logp_BT - batch.logp_BT).exp()
-    (ratio_BT * batch.return_B()[:, None]).sum().backward()
-    turns = [turn for group in groups for t in group.trajectories for turn in t.turns]
-    digests = {
-        "samples": digest([turn.action_ids for turn in turns]),
-        "logps": digest([turn.logps for turn in turns]),
-        "gradient": digest(*(p.grad.numpy().tobytes() for p in model.parameters())),
-        "threads": torch.get_num_threads(),
-    }
+    groups = collect(collector, chat)
+    policy = tiny.model(hidden_size=64, intermediate_size=256, vocabulary=500)
+    digests = digested(groups) | {"gradient": learn(policy, groups)}
+    # Again, with both at the same time.
+    with ThreadPoolExecutor(1) as thread:
+        beside = thread.submit(collect, collector, chat)
+        gradients = {learn(policy, groups) for _ in iter(beside.done, True)}
+        digests["beside"] = digested(beside.result()) | {"gradients": sorted(gradients)}
+        threads = thread.submit(torch.get_num_threads).result()
+    digests["threads"] = [torch.get_num_threads(), threads]
     Path(file).write_text(json.dumps(digests))
 
 

@@ -2,8 +2,8 @@
 
     interrupted.py MODEL HOME CASE…
 
-A case is STAGE-DTYPE-PROCESSES, STAGE-DTYPE-PROCESSES-CRITIC for PPO, or STAGE-DTYPE-PROCESSES-last
-to train only the last layer.
+A case is STAGE-DTYPE-PROCESSES, STAGE-DTYPE-PROCESSES-CRITIC for PPO, STAGE-DTYPE-PROCESSES-last to
+train only the last layer, or STAGE-DTYPE-PROCESSES-ahead to collect ahead.
 
 - HOME/CASE/killed: SIGKILL ends the run during collection, during learning and while it writes a
   checkpoint. It is resumed each time and finally completes.
@@ -13,12 +13,14 @@ to train only the last layer.
 import os
 import signal
 import sys
+import threading
 from pathlib import Path
 
 import actor_critic
 import processes
 import small_run
 import torch
+import torch.distributed as dist
 
 from agentgym_train import config as configuration
 from agentgym_train.assembly import assemble
@@ -32,6 +34,12 @@ KILLS = {
     "saving": (Engine, "save_model", 1),  # the engine's part is written, the model's part is not
 }
 """Name → class, method and number of the call that kills the process."""
+KILLS_AHEAD = {
+    "saving": (Engine, "save_model", 1),  # of step 2
+    "collecting": (Collector, "_act", 18),  # in step 4, which is collected during the update of 3
+    "learning": (Engine, "step", 4),  # of step 4
+}
+"""The same where two steps are between checkpoints. The first kill leaves no checkpoint."""
 
 
 def kill_at(cls, name, number):
@@ -47,6 +55,28 @@ def kill_at(cls, name, number):
     setattr(cls, name, fatal)
 
 
+COLLECTIVES = (
+    "all_reduce",
+    "all_gather_into_tensor",
+    "all_gather_object",
+    "all_to_all_single",
+    "barrier",
+    "broadcast",
+    "reduce_scatter_tensor",
+)
+
+
+def watch_collectives():
+    """Patches the collective operations: another thread than the main one cannot call them."""
+    for name in COLLECTIVES:
+
+        def checked(*args, _operation=getattr(dist, name), **kwargs):
+            assert threading.current_thread() is threading.main_thread()
+            return _operation(*args, **kwargs)
+
+        setattr(dist, name, checked)
+
+
 def work(rank, config_file, kill):
     """Runs one process of a run; ``kill`` ends the last process."""
     config = configuration.load(config_file)
@@ -54,7 +84,8 @@ def work(rank, config_file, kill):
     folder.mkdir(parents=True, exist_ok=True)
     trainer = Trainer(assemble(config, folder))
     if kill and rank == trainer.distributed.size - 1:
-        kill_at(*KILLS[kill])
+        kill_at(*kill)
+    watch_collectives()
     trainer.train(lambda row, groups: None, lambda step: None)
     trainer.engine.save_model(folder / "model")
     weights = [actor_critic.full_parameters(engine) for engine in trainer.engines]
@@ -74,7 +105,9 @@ def play(config_file, number, kill=None):
 def main(model, home, *cases):
     for case in cases:
         stage, dtype, number, *kind = case.split("-")
-        for name, kills in (("undisturbed", (None,)), ("killed", (*KILLS, None))):
+        ahead = kind == ["ahead"]
+        killed = (KILLS_AHEAD if ahead else KILLS).values()
+        for name, kills in (("undisturbed", (None,)), ("killed", (*killed, None))):
             folder = Path(home) / case / name
             folder.mkdir(parents=True)
             zero = {"stage3_param_persistence_threshold": 0} if stage == "3" else {}
@@ -84,6 +117,9 @@ def main(model, home, *cases):
             sections["engine"] |= {"zero_stage": int(stage), "zero": zero}
             if kind == ["last"]:
                 sections["model"]["last_layers"] = 1
+            elif ahead:
+                sections["run"]["save_every"] = 2
+                sections["rollout"] = {"ahead": 1}
             elif kind:
                 sections |= small_run.with_critic(kind[0])
             config_file = small_run.write(folder, **sections)

@@ -26,7 +26,10 @@ def test_processes_with_two_threads_agree_whatever_the_order_in_which_environmen
         warm.play(arrival.__file__, tmp_path, tmp_path / f"{order}.json", order)
     one, other = (json.loads((tmp_path / f"{order}.json").read_text()) for order in (1, 3))
     assert one == other
-    assert one["threads"] == 2
+    assert one["threads"] == [2, 2]
+    beside = one["beside"]
+    assert beside["gradients"] == [one["gradient"]], "collecting beside it changes no bit"
+    assert (beside["samples"], beside["logps"]) == (one["samples"], one["logps"])
 
 
 @pytest.fixture

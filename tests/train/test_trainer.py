@@ -232,7 +232,7 @@ FAILING = {
 }
 
 
-@pytest.mark.parametrize("special", [FAILING], indirect=True)
+@pytest.mark.parametrize("special", [FAILING, FAILING | {"rollout": {"ahead": 1}}], indirect=True)
 def test_a_run_goes_on_without_groups_until_its_failures_exceed_the_budget(special):
     """All four episodes of every step are given up: at the third step there are more than nine."""
     rows = []

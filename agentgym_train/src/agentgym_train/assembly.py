@@ -56,6 +56,7 @@ def assemble(config: Config, folder: Path) -> Parts:
     Raises:
         AgentGymError: a plugin, an environment or the model cannot be loaded.
     """
+    config = plugins.resolved(config)
     model_path = str(folder / "init") if config.model.path == SCRATCH else config.model.path
     tokenizer = load_tokenizer(model_path)
     trainings, held_out = zip(*map(describe, config.each()), strict=True)

@@ -9,7 +9,6 @@ from agentgym_envs.pool import Description
 from agentgym_train import cli
 from agentgym_train import config as configuration
 from agentgym_train.config import EnvConfig, ScratchConfig
-from agentgym_train.evaluation import held_out
 from agentgym_train.models import scratch
 from agentgym_train.reporting import report
 from agentgym_train.run.prepare import prepare
@@ -71,22 +70,6 @@ def test_every_environment_of_a_run_has_an_equal_share_of_random_play(tmp_path, 
     )
     assert played == [("One", 3), ("Two", 3)]
     assert [episode[0]["content"] for episode in modelled] == ["In One."] * 3 + ["In Two."] * 3
-
-
-def test_a_baseline_that_fails_costs_its_row_and_not_the_run(monkeypatch, capsys, tmp_path):
-    def failing(config, agent):
-        if agent == "random":
-            raise EnvTimeout("agentgym/Maze-v1 did not answer")
-        return row
-
-    class Notes(dict):
-        add = dict.__setitem__
-
-    monkeypatch.setattr(held_out, "baseline", failing)
-    notes, row = Notes(), {"success": 1.0, "score": 1.0, "turns": 3.0, "episodes": 2}
-    held_out.add_baselines(configuration.load(small_run.write(tmp_path)), notes, cli.out)
-    assert notes == {"oracle": row}
-    assert "warning: no row for random: agentgym/Maze-v1 did not answer" in capsys.readouterr().out
 
 
 def test_a_plain_environment_that_lists_its_actions_has_a_small_model(tmp_path):

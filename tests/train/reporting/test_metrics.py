@@ -14,13 +14,13 @@ from agentgym_train import config as configuration
 from agentgym_train.data.types import Group, Status, Trajectory, Turn
 from agentgym_train.engine.distributed import Distributed
 from agentgym_train.reporting import metrics
-from agentgym_train.rollout.environments import TrainingEnv
+from agentgym_train.rollout.environments import Collected, TrainingEnv
 from agentgym_train.scorers.penalty import Penalty
 from agentgym_train.trainer import Trainer
 
 
-def turn(tokens, *, invalid=False):
-    return Turn("seen", [1, 2], [7] * tokens, [-1.0] * tokens, invalid=invalid)
+def turn(tokens, **more):
+    return Turn("seen", [1, 2], [7] * tokens, [-1.0] * tokens, **more)
 
 
 GROUPS = [
@@ -34,7 +34,7 @@ GROUPS = [
     Group(
         1,
         [
-            Trajectory("hard", 1, [turn(8)], Status.TRUNCATED_HORIZON),
+            Trajectory("hard", 1, [turn(8, version=2)], Status.TRUNCATED_HORIZON),
             Trajectory("elsewhere", 1, [turn(0)], late=3),
         ],
     ),
@@ -43,7 +43,8 @@ LEVELS = {"easy": 1, "hard": 4, "elsewhere": 3}
 
 
 def test_means_by_hand():
-    means = metrics.means(metrics.totals(GROUPS, Distributed(), LEVELS) | metrics.failed([]))
+    totals = metrics.totals(GROUPS, Distributed(), LEVELS, version=3)
+    means = metrics.means(totals | metrics.failed([]))
     assert means == {
         **{
             "episodes": 4,
@@ -53,6 +54,7 @@ def test_means_by_hand():
             "turns": 1.25,
             "action_length": 4.0,
             "invalid": 0.2,
+            "off_policy": (12 * 3 + 8 * 1) / 20,
         },
         **{
             "success": 0.25,
@@ -86,7 +88,7 @@ def test_the_trainer_takes_difficulties_from_the_training_environment(
         Distributed(),
         [TrainingEnv(config, training, tiny.tokenizer(), range(2))],
     )
-    row = trainer.summarise(0, [GROUPS], [[]], raw_groups=[GROUPS])
+    row = trainer.summarise(0, [GROUPS], [[]], collected=[Collected(GROUPS, [], 9)], version=2)
     assert {name: row[name] for name in row if name == "difficulty"} == expected
 
 
@@ -135,7 +137,8 @@ def test_what_is_not_learned_from_was_played_all_the_same(tmp_path):
         Distributed(),
         [TrainingEnv(config, training, tiny.tokenizer(), range(2))],
     )
-    assert trainer.summarise(0, [dropped], [[]], raw_groups=[dropped])["episodes"] == 6
+    row = trainer.summarise(0, [dropped], [[]], collected=[Collected(dropped, [], 9)], version=2)
+    assert row["episodes"] == 6
 
 
 def test_rates_are_of_what_the_policy_played():

@@ -94,6 +94,15 @@ def test_what_changes_results_is_refused_with_both_values(tmp_path, override, me
     assert (tmp_path / "run" / "config.toml").read_bytes() == before
 
 
+@pytest.mark.parametrize("override", ["run.save_every=1", "eval.every=3"])
+def test_the_pauses_of_a_run_that_collects_ahead_change_its_results(tmp_path, override):
+    path = small_run.write(tmp_path, rollout={"ahead": 1})
+    claim(path)
+    claim(path, "run.steps=99")
+    with pytest.raises(RunFolderError, match=override.partition("=")[0]):
+        claim(path, "run.steps=99", override)
+
+
 def test_a_default_that_is_spelt_out_is_no_change(tmp_path):
     path = small_run.write(tmp_path)
     before = (claim(path) / "config.toml").read_bytes()

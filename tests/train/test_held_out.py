@@ -1,0 +1,91 @@
+"""Baselines on held-out tasks, shared by the processes of a run."""
+
+import pytest
+import small_run
+
+from agentgym_envs.errors import EnvTimeout
+from agentgym_train import cli
+from agentgym_train import config as configuration
+from agentgym_train.engine.distributed import Distributed
+from agentgym_train.evaluation import held_out
+from agentgym_train.evaluation.held_out import HeldOut
+from agentgym_train.rollout.descriptions import describe
+
+ROOMS = {"kwargs": {"rooms": [4, 6]}}
+
+
+class Notes(dict):
+    """``evaluation.json`` in memory."""
+
+    add = dict.__setitem__
+
+
+class Both(Distributed):
+    """Two processes, one of which is this one; ``gather`` plays the share of the other."""
+
+    def __init__(self, rank, play):
+        self.rank, self.size, self._play, self.played = rank, 2, play, []
+
+    def gather(self, value):
+        """Returns the results of both."""
+        config, description, agent, _ = self.played[-1]
+        other = self._play(config, description, agent, slice(1 - self.rank, None, 2))
+        return [value, other][:: 1 - 2 * self.rank]
+
+
+def measured(config, distributed):
+    """Returns the rows of the baselines."""
+    tests = HeldOut.__new__(HeldOut)
+    tests.config, tests.distributed, tests.notes = config, distributed, Notes()
+    tests.envs = [(one, describe(one)[1]) for one in config.each()]
+    tests.add_baselines(cli.out)
+    return dict(tests.notes)
+
+
+@pytest.mark.slow
+def test_processes_that_share_the_baselines_find_what_one_process_finds(tmp_path, monkeypatch):
+    """Five tasks: one process plays three of them, and the other one two."""
+    config = configuration.load(
+        small_run.write(tmp_path, env=ROOMS, eval={"episodes": 5, "horizon": 40})
+    )
+    play, shares = held_out._share, []
+
+    def noted(*args):
+        shares.append(play(*args))
+        both.played.append(args)
+        return shares[-1]
+
+    monkeypatch.setattr(held_out, "_share", noted)
+    both = Both(0, play)
+    rows = [measured(config, both)]
+    both = Both(1, play)
+    rows.append(measured(config, both))
+    assert [len(share) for share in shares] == [3, 3, 2, 2]
+    alone = measured(config, Distributed())
+    assert alone == rows[0] == rows[1]
+    assert alone["oracle"]["success"] == 1.0
+    assert 0 < alone["random"]["turns"] != alone["oracle"]["turns"]
+    assert alone["random"]["episodes"] == 5
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_baseline_that_fails_in_one_process_costs_its_row_in_all_and_not_the_run(
+    tmp_path, monkeypatch, capsys, rank
+):
+    """The first process warns."""
+
+    def play(env_id, agent, *, task_ids, **options):
+        if agent == "random" and first in task_ids:
+            raise EnvTimeout("agentgym/Maze-v1 did not answer")
+        return [held_out.baselines.Episode(task_id, True, 1.0, 3) for task_id in task_ids]
+
+    config = configuration.load(small_run.write(tmp_path, env=ROOMS))
+    first, *_ = describe(config)[1].task_ids
+    monkeypatch.setattr(held_out.baselines, "play", play)
+    share = held_out._share
+    both = Both(rank, share)
+    monkeypatch.setattr(held_out, "_share", lambda *args: both.played.append(args) or share(*args))
+    rows = measured(config, both)
+    assert rows == {"oracle": {"success": 1.0, "score": 1.0, "turns": 3.0, "episodes": 6}}
+    warned = "warning: no row for random: agentgym/Maze-v1 did not answer"
+    assert (warned in capsys.readouterr().out) == (rank == 0)
