@@ -13,6 +13,14 @@ second table is for prompts that take no time.
 - by the clock: the same with ``batch_wait = 0``. A row joins when its environment has responded;
 - bound: the time of the longest episode by itself, which no schedule can beat.
 
+The third table is for whole steps, in the order of the trainer's pipeline. The update takes a share
+of the mean time of a collection. The generator and the trainer do not slow each other down, as on
+cards of their own:
+
+- in turns: ``rollout.ahead = 0``;
+- ahead: ``rollout.ahead = 1``, which waits at a checkpoint every ``SAVE_EVERY`` steps;
+- bound: the longer one of all collections and all updates, one after the other.
+
 Writes ``benchmarks/results/rollout_schedule.md``.
 """
 
@@ -30,12 +38,15 @@ from torch import Tensor
 
 from agentgym_envs.pool import Result
 from agentgym_train.generators.hf import HFSession, Method
+from agentgym_train.pipeline import OneAhead, OnPolicy
 from agentgym_train.protocols import Sampling
 from agentgym_train.rollout.collector import Collector, Start
 
 CALL = 0.03  # seconds of a call of the model
 EPISODES, TURNS, LONGEST = 64, (5, 20), 256  # episodes, turns of an episode, tokens of an action
 GOES_ON, STOP = 0, 1  # the tokens of the scripted model
+STEPS, SAVE_EVERY = 100, 50  # of a run, and between its checkpoints
+UPDATES = (0.1, 0.5, 1.0, 2.0)  # time of an update, in mean collections
 SAMPLING = Sampling(temperature=1.0, max_new_tokens=LONGEST, stop_ids=frozenset({STOP}))
 
 ACTIONS: dict[str, Callable[[random.Random], int]] = {
@@ -231,6 +242,74 @@ def row(
     ]
 
 
+class Timeline:
+    """The virtual clock of a run: a collection goes on beside the caller until it is awaited.
+
+    Args:
+        seconds: of the collection of each step.
+    """
+
+    in_background = True
+
+    def __init__(self, seconds: Sequence[float]):
+        self.seconds, self.now, self._end = seconds, 0.0, 0.0
+
+    def start(self, step: int) -> None:
+        """Begins the collection of a step."""
+        self._end = self.now + self.seconds[step]
+
+    def finish(self) -> list[Any]:
+        """Waits for the collection."""
+        self.now = max(self.now, self._end)
+        return []
+
+    def sleep(self) -> None:
+        """Takes no time."""
+
+    def wake(self) -> None:
+        """Takes no time."""
+
+
+def train(seconds: Sequence[float], update: float, *, ahead: bool, save_every: int) -> float:
+    """Returns the seconds of a run in the order of the pipeline.
+
+    Args:
+        seconds: of the collection of each step.
+        update: seconds of an update.
+        ahead: the next step is collected while the policy learns.
+        save_every: steps between checkpoints.
+    """
+    timeline: Any = Timeline(seconds)
+    pipeline = (OneAhead if ahead else OnPolicy)(timeline, timeline, lambda: None)
+    for step in range(len(seconds)):
+        pipeline.collect(step)
+        last = step + 1 == len(seconds)
+        pipeline.begin_update(step, pause=(step + 1) % save_every == 0 or last)
+        timeline.now += update
+        pipeline.end_update()
+    return float(timeline.now)
+
+
+def step_rows(seeds: int) -> list[list[str]]:
+    """Returns the rows of the table of whole steps; collections take one of ``seeds`` times."""
+    rows = []
+    for actions, action in ACTIONS.items():
+        scripts = [script(action, ENVIRONMENTS["0.1 s"], seed=seed) for seed in range(seeds)]
+        played = [collect(episodes).now for episodes in scripts]
+        seconds = [played[step % seeds] for step in range(STEPS)]
+        for share in UPDATES:
+            update = share * fmean(seconds)
+            turns, ahead = (
+                train(seconds, update, ahead=ahead, save_every=SAVE_EVERY) / STEPS
+                for ahead in (False, True)
+            )
+            bound = max(fmean(seconds), update)
+            times = [f"{value:.0f}" for value in (turns, ahead, bound)]
+            rows.append([actions, f"{share:g}", *times, f"{turns / ahead:.2f}"])
+            print(rows[-1], flush=True)
+    return rows
+
+
 def main(seeds: int = 2) -> None:
     """Writes the tables."""
     head = [
@@ -255,6 +334,16 @@ def main(seeds: int = 2) -> None:
                 rows.append([actions, environments, *numbers])
                 print(rows[-1], flush=True)
         text += ["", f"## A call with prompts takes {prompt} s", "", table(head, rows)]
+    steps = [
+        *("action", "update / collection", "in turns, s per step", "ahead, s per step"),
+        *("bound, s per step", "in turns / ahead"),
+    ]
+    text += [
+        "",
+        f"## Whole steps: environments of 0.1 s, {STEPS} steps, a checkpoint every {SAVE_EVERY}",
+        "",
+        table(steps, step_rows(seeds)),
+    ]
     target = Path(__file__).parent / "results" / "rollout_schedule.md"
     target.write_text("\n".join(text) + "\n")
     print(target.read_text())

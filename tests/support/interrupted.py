@@ -14,6 +14,7 @@ import os
 import signal
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 
 import actor_critic
@@ -68,13 +69,13 @@ COLLECTIVES = (
 
 def watch_collectives():
     """Patches the collective operations: another thread than the main one cannot call them."""
+
+    def checked(operation, *args, **kwargs):
+        assert threading.current_thread() is threading.main_thread()
+        return operation(*args, **kwargs)
+
     for name in COLLECTIVES:
-
-        def checked(*args, _operation=getattr(dist, name), **kwargs):
-            assert threading.current_thread() is threading.main_thread()
-            return _operation(*args, **kwargs)
-
-        setattr(dist, name, checked)
+        setattr(dist, name, partial(checked, getattr(dist, name)))
 
 
 def work(rank, config_file, kill):

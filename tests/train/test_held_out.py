@@ -33,39 +33,33 @@ class Both(Distributed):
         return [value, other][:: 1 - 2 * self.rank]
 
 
-def measured(config, distributed):
-    """Returns the rows of the baselines."""
+def tests_of(config, distributed):
+    """Returns the held-out tasks of one process."""
     tests = HeldOut.__new__(HeldOut)
     tests.config, tests.distributed, tests.notes = config, distributed, Notes()
     tests.envs = [(one, describe(one)[1]) for one in config.each()]
-    tests.add_baselines(cli.out)
-    return dict(tests.notes)
+    return tests
 
 
 @pytest.mark.slow
-def test_processes_that_share_the_baselines_find_what_one_process_finds(tmp_path, monkeypatch):
+def test_processes_that_share_a_baseline_find_what_one_process_finds(tmp_path, monkeypatch):
     """Five tasks: one process plays three of them, and the other one two."""
-    config = configuration.load(
-        small_run.write(tmp_path, env=ROOMS, eval={"episodes": 5, "horizon": 40})
-    )
+    sections = {"env": ROOMS, "eval": {"episodes": 5, "horizon": 40}}
+    config = configuration.load(small_run.write(tmp_path, **sections))
     play, shares = held_out._share, []
 
     def noted(*args):
-        shares.append(play(*args))
         both.played.append(args)
+        shares.append(play(*args))
         return shares[-1]
 
+    both, description = Both(1, play), describe(config)[1]
+    alone = tests_of(config, Distributed())._baseline(config, description, "random")
     monkeypatch.setattr(held_out, "_share", noted)
-    both = Both(0, play)
-    rows = [measured(config, both)]
-    both = Both(1, play)
-    rows.append(measured(config, both))
-    assert [len(share) for share in shares] == [3, 3, 2, 2]
-    alone = measured(config, Distributed())
-    assert alone == rows[0] == rows[1]
-    assert alone["oracle"]["success"] == 1.0
-    assert 0 < alone["random"]["turns"] != alone["oracle"]["turns"]
-    assert alone["random"]["episodes"] == 5
+    assert tests_of(config, both)._baseline(config, description, "random") == alone
+    assert [len(share) for share in shares] == [2]
+    assert alone["episodes"] == 5
+    assert 0 < alone["turns"] < 40
 
 
 @pytest.mark.parametrize("rank", [0, 1])
@@ -85,7 +79,8 @@ def test_a_baseline_that_fails_in_one_process_costs_its_row_in_all_and_not_the_r
     share = held_out._share
     both = Both(rank, share)
     monkeypatch.setattr(held_out, "_share", lambda *args: both.played.append(args) or share(*args))
-    rows = measured(config, both)
-    assert rows == {"oracle": {"success": 1.0, "score": 1.0, "turns": 3.0, "episodes": 6}}
+    tests = tests_of(config, both)
+    tests.add_baselines(cli.out)
+    assert tests.notes == {"oracle": {"success": 1.0, "score": 1.0, "turns": 3.0, "episodes": 6}}
     warned = "warning: no row for random: agentgym/Maze-v1 did not answer"
     assert (warned in capsys.readouterr().out) == (rank == 0)

@@ -79,6 +79,25 @@ def test_where_environments_are_slow_no_row_waits_for_another_after_the_first_la
     assert seconds[2] > 1.5 * bound, "the order of the requests decides"
 
 
+@pytest.mark.parametrize(
+    ("update", "save_every", "in_turns", "ahead"),
+    [
+        (4.0, 99, 4 * (10 + 4), 10 * 4 + 4),  # the last update has nothing beside it
+        (25.0, 99, 4 * (10 + 25), 10 + 4 * 25),
+        (10.0, 2, 4 * (10 + 10), 2 * (10 + 10 + 10)),  # the step after a checkpoint waits
+        (10.0, 1, 4 * (10 + 10), 4 * (10 + 10)),
+    ],
+)
+def test_ahead_a_step_takes_as_long_as_the_longer_one_of_collection_and_update(
+    benchmark, update, save_every, in_turns, ahead
+):
+    seconds = [
+        benchmark.train([10.0] * 4, update, ahead=option, save_every=save_every)
+        for option in (False, True)
+    ]
+    assert seconds == [in_turns, ahead]
+
+
 class Requests:
     """A pool whose responses arrive when the test says so; it notes the time limits of waits."""
 
