@@ -33,7 +33,7 @@ class Both(Distributed):
         return [value, other][:: 1 - 2 * self.rank]
 
 
-def tests_of(config, distributed):
+def held_by(config, distributed):
     """Returns the held-out tasks of one process."""
     tests = HeldOut.__new__(HeldOut)
     tests.config, tests.distributed, tests.notes = config, distributed, Notes()
@@ -54,9 +54,9 @@ def test_processes_that_share_a_baseline_find_what_one_process_finds(tmp_path, m
         return shares[-1]
 
     both, description = Both(1, play), describe(config)[1]
-    alone = tests_of(config, Distributed())._baseline(config, description, "random")
+    alone = held_by(config, Distributed())._baseline(config, description, "random")
     monkeypatch.setattr(held_out, "_share", noted)
-    assert tests_of(config, both)._baseline(config, description, "random") == alone
+    assert held_by(config, both)._baseline(config, description, "random") == alone
     assert [len(share) for share in shares] == [2]
     assert alone["episodes"] == 5
     assert 0 < alone["turns"] < 40
@@ -79,7 +79,7 @@ def test_a_baseline_that_fails_in_one_process_costs_its_row_in_all_and_not_the_r
     share = held_out._share
     both = Both(rank, share)
     monkeypatch.setattr(held_out, "_share", lambda *args: both.played.append(args) or share(*args))
-    tests = tests_of(config, both)
+    tests = held_by(config, both)
     tests.add_baselines(cli.out)
     assert tests.notes == {"oracle": {"success": 1.0, "score": 1.0, "turns": 3.0, "episodes": 6}}
     warned = "warning: no row for random: agentgym/Maze-v1 did not answer"
