@@ -2,14 +2,18 @@
 
 import threading
 import time
+from concurrent.futures import CancelledError
 from contextlib import closing
+from types import SimpleNamespace
 
 import actor_critic
 import pytest
 import small_run
+import tiny
 import torch
 from trainers import make
 
+from agentgym_envs.pool import Description
 from agentgym_train import config as configuration
 from agentgym_train import plugins
 from agentgym_train.data.types import Failure, Group, Trajectory, Turn
@@ -17,7 +21,7 @@ from agentgym_train.errors import ConfigError
 from agentgym_train.pipeline import OneAhead, OnPolicy
 from agentgym_train.reporting import metrics
 from agentgym_train.rollout.collection import Collection
-from agentgym_train.rollout.environments import Collected
+from agentgym_train.rollout.environments import Collected, TrainingEnv
 
 AHEAD = {name: section for name, section in small_run.HASH.items() if name != "model"} | {
     "rollout": {"ahead": 1}
@@ -137,6 +141,29 @@ def test_an_error_of_one_environment_is_raised_while_another_one_is_still_played
     going_on.set()
 
 
+def test_a_curriculum_decides_before_the_collection_and_not_during_it(tmp_path):
+    """The curriculum gets another state in the meantime."""
+    env = TrainingEnv(
+        configuration.load(small_run.write(tmp_path, curriculum={"name": "responsive"})),
+        Description("", ["a"], [1], {}, text_env=True),
+        tiny.tokenizer(tiny.CHATML),
+        range(1),
+    )
+    asked = []
+    env.source = SimpleNamespace(
+        failures=[], next=lambda step, horizon: [asked.append((horizon, env.difficulties(step)))]
+    )
+    turns = [4]
+    env.curriculum = SimpleNamespace(
+        horizon=lambda step: turns[0], difficulties=lambda step: (turns[0], 9)
+    )
+    works = [env.plan(5)]
+    turns[0] = 6
+    assert works[0]().horizon == 4
+    assert asked == [(4, (4, 9))]
+    assert env.difficulties(6) == (6, 9)
+
+
 def run(home, steps, **options):
     """Runs to a step; returns the metrics and all weights."""
     rows = []
@@ -222,6 +249,8 @@ def test_ctrl_c_ends_a_collection_that_waits_for_an_environment(tmp_path, monkey
 
         assert interrupted(trainer, monkeypatch, hanging) < 5
         assert ended()
+        (future,) = trainer.pipeline._collection._running
+        assert isinstance(future.exception(), CancelledError), "it never used a closed pool"
 
 
 def test_ctrl_c_does_not_wait_long_for_a_generator(tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ import pytest
 import small_run
 
 from agentgym_envs.errors import EnvTimeout
+from agentgym_envs.tasks import spread
 from agentgym_train import cli
 from agentgym_train import config as configuration
 from agentgym_train.engine.distributed import Distributed
@@ -11,6 +12,8 @@ from agentgym_train.evaluation import held_out
 from agentgym_train.evaluation.held_out import HeldOut
 from agentgym_train.rollout.descriptions import describe
 
+SCORES = [0.1, 0.2, 0.2, 0.6, 0.3, 0.5]
+"""The sum of each second one and the others is another number, because of rounding."""
 ROOMS = {"kwargs": {"rooms": [4, 6]}}
 
 
@@ -71,16 +74,19 @@ def test_a_baseline_that_fails_in_one_process_costs_its_row_in_all_and_not_the_r
     def play(env_id, agent, *, task_ids, **options):
         if agent == "random" and first in task_ids:
             raise EnvTimeout("agentgym/Maze-v1 did not answer")
-        return [held_out.baselines.Episode(task_id, True, 1.0, 3) for task_id in task_ids]
+        scores = dict(zip(chosen, SCORES, strict=True))
+        return [held_out.baselines.Episode(i, True, scores[i], 3) for i in task_ids]
 
     config = configuration.load(small_run.write(tmp_path, env=ROOMS))
-    first, *_ = describe(config)[1].task_ids
+    first, *_ = chosen = spread(describe(config)[1].task_ids, 6)
     monkeypatch.setattr(held_out.baselines, "play", play)
     share = held_out._share
     both = Both(rank, share)
     monkeypatch.setattr(held_out, "_share", lambda *args: both.played.append(args) or share(*args))
     tests = held_by(config, both)
     tests.add_baselines(cli.out)
-    assert tests.notes == {"oracle": {"success": 1.0, "score": 1.0, "turns": 3.0, "episodes": 6}}
+    assert tests.notes == {
+        "oracle": {"success": 1.0, "score": sum(SCORES) / 6, "turns": 3.0, "episodes": 6}
+    }
     warned = "warning: no row for random: agentgym/Maze-v1 did not answer"
     assert (warned in capsys.readouterr().out) == (rank == 0)
