@@ -17,6 +17,7 @@ from agentgym_envs.pool import Description
 from agentgym_train import config as configuration
 from agentgym_train import plugins
 from agentgym_train.data.types import Failure, Group, Trajectory, Turn
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import ConfigError
 from agentgym_train.pipeline import OneAhead, OnPolicy
 from agentgym_train.reporting import metrics
@@ -24,7 +25,8 @@ from agentgym_train.rollout.collection import Collection
 from agentgym_train.rollout.environments import Collected, TrainingEnv
 
 AHEAD = {name: section for name, section in small_run.HASH.items() if name != "model"} | {
-    "rollout": {"ahead": 1}
+    "rollout": {"ahead": 1},
+    "run": {"steps": 3, "save_every": 9},
 }
 
 
@@ -149,19 +151,18 @@ def test_a_curriculum_decides_before_the_collection_and_not_during_it(tmp_path):
         tiny.tokenizer(tiny.CHATML),
         range(1),
     )
-    asked = []
-    env.source = SimpleNamespace(
-        failures=[], next=lambda step, horizon: [asked.append((horizon, env.difficulties(step)))]
-    )
     turns = [4]
     env.curriculum = SimpleNamespace(
         horizon=lambda step: turns[0], difficulties=lambda step: (turns[0], 9)
     )
-    works = [env.plan(5)]
-    turns[0] = 6
-    assert works[0]().horizon == 4
-    assert asked == [(4, (4, 9))]
-    assert env.difficulties(6) == (6, 9)
+    with closing(env.open(Distributed(), tiny)) as source:
+        asked = []
+        source.next = lambda *args: [asked.append((*args, source._context.difficulties(args[0])))]
+        collect = env.plan(5)
+        turns[0] = 6
+        assert collect().horizon == 4
+        assert asked == [(5, 4, (4, 9))]
+        assert source._context.difficulties(6) == (6, 9)
 
 
 def run(home, steps, **options):
@@ -254,7 +255,7 @@ def test_ctrl_c_ends_a_collection_that_waits_for_an_environment(tmp_path, monkey
 
 
 def test_ctrl_c_does_not_wait_long_for_a_generator(tmp_path, monkeypatch):
-    with closing(make(tmp_path, AHEAD | {"run": {"steps": 2, "save_every": 9}})) as trainer:
+    with closing(make(tmp_path, AHEAD)) as trainer:
         inside, goes_on = threading.Event(), threading.Event()
         session = trainer.generator.session
 
@@ -282,7 +283,7 @@ def test_ctrl_c_does_not_wait_long_for_a_generator(tmp_path, monkeypatch):
 
 
 def test_an_error_in_the_thread_ends_the_run_and_leaves_nothing(tmp_path, monkeypatch):
-    with closing(make(tmp_path, AHEAD | {"run": {"steps": 3, "save_every": 9}})) as trainer:
+    with closing(make(tmp_path, AHEAD)) as trainer:
         curriculum, seen = trainer.envs[0].curriculum, []
         observe = curriculum.observe
         monkeypatch.setattr(curriculum, "observe", lambda m: (seen.append(m), observe(m)))
@@ -337,5 +338,5 @@ def test_the_engine_cannot_sleep_while_the_generator_works(tmp_path):
 def test_episodes_from_a_file_have_no_staleness():
     turn = Turn("seen", [1], [7, 7], [0.0, 0.0])
     groups = [Group(0, [Trajectory("a", 0, [turn])], from_dataset=True)]
-    sums = metrics.totals(groups, metrics.Distributed(), version=9)
+    sums = metrics.totals(groups, Distributed(), version=9)
     assert metrics.means(sums | metrics.failed([]))["off_policy"] == 0
