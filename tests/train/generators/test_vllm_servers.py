@@ -1,6 +1,7 @@
 """vLLM servers elsewhere: which one samples, what if one is lost, and how they get weights."""
 
 import logging
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import replace
 
@@ -100,6 +101,27 @@ def test_requests_go_to_the_least_busy_and_conversations_stay(generator, servers
     while len(done) < len(ROWS):
         done |= session.poll()
     assert all(len(set(numbers)) == 1 and len(numbers) == 2 for numbers in places(servers).values())
+
+
+def test_sessions_of_several_threads_get_their_own_answers(generator):
+    """Whichever thread receives an answer, it reaches its session."""
+
+    def play_rows(seed):
+        session, samples = generator.session([seed + row for row in ROWS], SAMPLING), []
+        for turn in range(8):
+            done = {}
+            for row in ROWS:
+                session.submit(row, [10 + row, 20 + turn])
+            while len(done) < len(ROWS):
+                done |= session.poll(timeout=0.02)
+            samples.append({row: done[row].ids for row in ROWS})
+        session.close()
+        return samples
+
+    seeds = [100 * number for number in range(4)]
+    with ThreadPoolExecutor(len(seeds)) as threads:
+        beside = list(threads.map(play_rows, seeds))
+    assert beside == [play_rows(seed) for seed in seeds]
 
 
 def test_rows_of_a_server_that_dies_are_sampled_again_elsewhere(generator, servers, caplog):

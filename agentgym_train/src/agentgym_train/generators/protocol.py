@@ -90,7 +90,8 @@ class Generator(ABC):
 
     The collector then waits for environments only while nothing is sampled, and the clock decides
     which rows are sampled together. Several environments are collected at the same time, so each
-    session can be used by another thread. No session is in progress during ``load``.
+    session can be used by another thread; they poll with a time limit. No session is in progress
+    during ``load``.
     """
 
     @abstractmethod
