@@ -37,7 +37,7 @@ class Noted:
         self.calls = []
 
     def start(self, step):
-        self.calls.append(f"start {step}")
+        self.calls += ["start", str(step)]
 
     def finish(self):
         self.calls.append("finish")
@@ -56,30 +56,23 @@ class Noted:
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
-        (
-            OnPolicy,
-            "start 0 finish sleep learn wake load start 1 finish sleep learn wake load pause"
-            " start 2 finish sleep learn wake load start 3 finish sleep learn wake load pause",
-        ),
+        (OnPolicy, "start {} finish sleep learn wake load " * 6),
         (
             OneAhead,
-            "start 0 finish load start 1 learn finish learn load pause"
-            " start 2 finish load start 3 learn finish learn load pause",
+            "start {} finish start {} learn finish load start {} learn finish learn load " * 2,
         ),
     ],
 )
-def test_the_order_of_four_steps_with_a_pause_after_every_second_one(kind, expected):
+def test_the_order_of_six_steps_with_a_pause_after_every_third_one(kind, expected):
     """Ahead nothing sleeps, and nothing is collected in a pause."""
     noted = Noted()
     pipeline = kind(noted, noted, noted.load)
-    for step in range(4):
+    for step in range(6):
         pipeline.collect(step)
-        pipeline.begin_update(step, pause=step % 2 == 1)
+        pipeline.begin_update(step, pause=step % 3 == 2)
         noted.calls.append("learn")
         pipeline.end_update()
-        if step % 2:
-            noted.calls.append("pause")
-    assert " ".join(noted.calls) == expected
+    assert noted.calls == expected.format(*range(6)).split()
 
 
 class Env:
@@ -221,6 +214,13 @@ def interrupted(trainer, monkeypatch, when):
     return time.monotonic() - times[0]
 
 
+def before_second(trainer, monkeypatch, work):
+    """Calls a function before the collection of the second step starts."""
+    collection = trainer.pipeline._collection
+    start = collection.start
+    monkeypatch.setattr(collection, "start", lambda step: (work() if step else None, start(step)))
+
+
 def collecting():
     return [t for t in threading.enumerate() if t.name == "collection"]
 
@@ -239,8 +239,7 @@ def test_ctrl_c_ends_a_collection_that_waits_for_an_environment(tmp_path, monkey
     env = {"id": "faulty_envs:support/Faulty-v0", "groups": 2, "group_size": 2, "workers": 1}
     marker.touch()
     with closing(make(tmp_path, AHEAD | {"env": env | {"kwargs": kwargs}})) as trainer:
-        load = trainer.pipeline._load
-        monkeypatch.setattr(trainer.pipeline, "_load", lambda: (load(), marker.unlink()))
+        before_second(trainer, monkeypatch, marker.unlink)
 
         def hanging():
             end = time.monotonic() + 20
@@ -264,7 +263,7 @@ def test_ctrl_c_does_not_wait_long_for_a_generator(tmp_path, monkeypatch):
             poll = made.poll
 
             def waiting(timeout=None):
-                if threading.current_thread().name == "collection" and step[0]:
+                if second:
                     inside.set()
                     goes_on.wait(60)
                 return poll(timeout)
@@ -272,9 +271,8 @@ def test_ctrl_c_does_not_wait_long_for_a_generator(tmp_path, monkeypatch):
             made.poll = waiting
             return made
 
-        step = [0]
-        load = trainer.pipeline._load
-        monkeypatch.setattr(trainer.pipeline, "_load", lambda: (load(), step.__setitem__(0, 1)))
+        second = []
+        before_second(trainer, monkeypatch, lambda: second.append(1))
         monkeypatch.setattr(trainer.generator, "session", slow)
         assert interrupted(trainer, monkeypatch, lambda: inside.wait(20)) < 15
         goes_on.set()

@@ -68,6 +68,9 @@ class OneAhead(OnPolicy):
     """
 
     _started: int | None = None
+    """The step that is collected."""
+    _stale = False
+    """Whether the policy has learned since the last load."""
 
     def collect(self, step: int) -> list[Collected]:
         """Waits for the episodes of a step."""
@@ -78,12 +81,15 @@ class OneAhead(OnPolicy):
 
     def begin_update(self, step: int, *, pause: bool) -> None:
         """Starts the collection of the next step."""
-        if not pause:
+        if pause:
+            return
+        if self._stale:
             self._load()
-            self._collection.start(step + 1)
-            self._started = step + 1
+        self._collection.start(step + 1)
+        self._started = step + 1
 
     def end_update(self) -> None:
         """Loads the newest weights for a pause."""
-        if self._started is None:
+        self._stale = self._started is not None
+        if not self._stale:
             self._load()

@@ -147,6 +147,7 @@ MAY_BE_ZERO = {
         "env.failure_budget",
         "rollout.batch_wait",
         "rollout.max_rows",
+        "rollout.ahead",
         "eval.horizon",
         "eval.every",
     ),
@@ -164,7 +165,7 @@ BAD += [(key, "0") for key in NUMBERS if key not in MAY_BE_ZERO] + [
     ("curriculum.every", "0"),
     ("curriculum.every", "2.0"),
 ]
-BAD += [("engine.zero_stage", value) for value in ("4", "1.0")]
+BAD += [("engine.zero_stage", value) for value in ("4", "1.0")] + [("rollout.ahead", "2")]
 BAD += [
     ("env.timeout", "1e9"),
     ("rollout.temperature", "1e-9"),

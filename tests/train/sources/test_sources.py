@@ -461,6 +461,9 @@ class Returns:
     def __init__(self):
         self.played, self.failures = [], []
 
+    def stop(self):
+        pass
+
     def collect(self, starts, *, max_turns, sampling, noise):
         self.played.append([start.group for start in starts])
         self.failures = [f"failure {len(self.played)}"]
