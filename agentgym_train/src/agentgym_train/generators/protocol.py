@@ -155,6 +155,12 @@ class GeneratorContext:
 class GeneratorPlugin(ABC):
     """The options of a generator."""
 
+    def check(self) -> None:
+        """Raises an error if the generator cannot work on this machine.
+
+        The trainer calls it before any work.
+        """
+
     @abstractmethod
     def build(self, context: GeneratorContext) -> Generator:
         """Returns the generator of one process."""

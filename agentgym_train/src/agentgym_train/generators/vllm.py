@@ -1,6 +1,7 @@
 """The generator ``vllm``: samples with vLLM's scheduler, kernels and cache of prefixes."""
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from transformers import AutoConfig
@@ -34,11 +35,23 @@ class VLLM(GeneratorPlugin):
         if twice := next((url for url in self.servers if self.servers.count(url) > 1), None):
             raise ConfigError(f"generator.servers names {twice!r} more than once")
 
+    def check(self) -> None:
+        """Rejects a machine without vLLM.
+
+        Raises:
+            ConfigError: vLLM is to run here and is not installed.
+        """
+        if not self.servers and find_spec("vllm") is None:
+            raise ConfigError(
+                "generator.name='vllm' needs vLLM, which is not installed; install"
+                " agentgym-train[vllm], or name generator.servers"
+            )
+
     def build(self, context: GeneratorContext) -> EngineGenerator:
         """Starts an engine in this process, or connects to the servers.
 
         Raises:
-            ConfigError: vLLM is not installed, a server cannot be used, or ``model.max_context``
+            ConfigError: vLLM cannot be imported, a server cannot be used, or ``model.max_context``
                 exceeds the model's.
             ModelError: vLLM cannot run the model.
         """

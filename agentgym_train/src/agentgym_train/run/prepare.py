@@ -113,6 +113,7 @@ def check(config: Config, *, processes: int = 1) -> None:
             f" env.groups={config.groups}: groups stay whole"
         )
     check_engine(config)
+    plugins.make(plugins.GENERATOR, config.generator).check()
     described = [check_one(one, several=len(config.envs) > 1) for one in config.each()]
     if config.model.path == SCRATCH:
         check_layers(config, config.scratch.layers)
