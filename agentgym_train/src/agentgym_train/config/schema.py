@@ -158,9 +158,10 @@ class RolloutConfig:
     max_new_tokens: Count = 64
     """Maximum tokens per action."""
     batch_wait: Wait = 10.0
-    """Maximum time, in seconds, that ready episodes wait for slower environments. The metrics count
-    a later result as ``late``. The batches of the step then depend on the clock, and rounding can
-    differ between runs. 0: no episode waits, which is faster with slow environments."""
+    """Maximum time, in seconds, that ready episodes wait for slower environments; at most 2 s while
+    the generator has rows to sample. The metrics count a later result as ``late``. The batches of
+    the step then depend on the clock, and rounding can differ between runs. 0: no episode waits,
+    which is faster with slow environments."""
     max_rows: Whole = 0
     """Maximum number of episodes in progress at a time, per process; 0: no limit. It bounds the
     memory of the generator. An episode counts once per agent."""

@@ -2,8 +2,9 @@
 
 While a generator samples, the responses of some environments may be missing. Which responses are
 awaited follows from the number of missing ones and from the order of the requests. The clock has no
-influence as long as environments respond within ``batch_wait``. After the first late response it
-has, so the rest of the collection waits for no environment while a generator can sample.
+influence as long as environments respond within ``batch_wait``, and within ``STALL`` while a
+generator has rows to sample. After the first late response it has, so the rest of the collection
+waits for no environment while a generator can sample.
 """
 
 import time
@@ -21,13 +22,19 @@ and higher ones with fast environments; see ``benchmarks/results/rollout_schedul
 """
 
 
+STALL = 2.0
+"""Maximum time, in seconds, that a generator with rows to sample waits. Environments that are this
+slow would stall it at every few rows."""
+
+
 class Responses:
     """The requests to a pool during one collection.
 
     Args:
         pool: the environments.
         batch_wait: maximum time, in seconds, that one ``receive`` waits for the environments of
-            ready rows. 0: the clock decides from the start.
+            ready rows; at most ``STALL`` while a generator has rows to sample. 0: the clock decides
+            from the start.
     """
 
     def __init__(self, pool: EnvPool, batch_wait: float):
@@ -66,7 +73,8 @@ class Responses:
         self._note(self._pool.recv(timeout=0))
         if not busy and not self._arrived:
             self._note(self._pool.recv())
-        end = time.monotonic() + (0.0 if busy and self.by_clock else self._batch_wait)
+        patience = min(self._batch_wait, 0.0 if self.by_clock else STALL)
+        end = time.monotonic() + (patience if busy else self._batch_wait)
         while (left := end - time.monotonic()) > 0 and not self._arrived.keys() >= set(awaited):
             if not (results := self._pool.recv(timeout=left)):
                 break
