@@ -1,0 +1,37 @@
+"""An environment that fails in every seventh step of its process.
+
+The import of this module registers it.
+"""
+
+import gymnasium
+
+from agentgym_envs.spaces import Unicode
+
+STEPS = 3
+
+
+class SeventhEnv(gymnasium.Env):
+    """Ends after ``STEPS`` steps; each one earns the action's length modulo 5."""
+
+    metadata = {"render_modes": []}
+    steps = 0
+    """Of all environments of the process."""
+
+    def __init__(self, *, every=7):
+        self.observation_space = self.action_space = Unicode()
+        self.every = every
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.turn = 0
+        return f"seed {seed}", {}
+
+    def step(self, action):
+        self.turn += 1
+        SeventhEnv.steps += 1
+        if SeventhEnv.steps % self.every == 0:
+            raise RuntimeError("a seventh step")
+        return f"turn {self.turn}", float(len(action) % 5), self.turn == STEPS, False, {}
+
+
+gymnasium.register("support/Seventh-v0", entry_point="seventh_env:SeventhEnv")
