@@ -1,7 +1,6 @@
 """Rollouts in TRL's own ``GRPOTrainer``; see ``tox run -e trl``."""
 
 import math
-from pathlib import Path
 from statistics import fmean, stdev
 
 import gymnasium
@@ -32,7 +31,6 @@ def model(tmp_path_factory):
 @pytest.fixture
 def build(model, tmp_path, monkeypatch):
     monkeypatch.setenv("TRL_EXPERIMENTAL_SILENCE", "1")
-    monkeypatch.syspath_prepend(str(Path(__file__).parent))  # for the pool's workers
     trainers = []
 
     def make(env_id=MAZE, *, turns=3, rows=6, dataset=None, options=None, **keywords):

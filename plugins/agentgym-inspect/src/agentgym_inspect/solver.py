@@ -5,6 +5,7 @@ from typing import Any
 
 from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser
 from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.util import LimitExceededError
 
 from agentgym_envs.evaluate.plan import EvalEnv, Item
 from agentgym_envs.pool import AsyncEnvPool, Result
@@ -34,6 +35,8 @@ def play(items: Mapping[str, Item], action_format: str) -> Solver:
             _note(state, result, 0.0, "limit")  # of Inspect, if it stops the sample
             try:
                 return await _turns(state, generate, pool, number)
+            except LimitExceededError:
+                raise  # the episode counts as far as it was played
             except Exception:
                 state.store.delete(OUTCOME)
                 raise
