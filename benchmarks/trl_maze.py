@@ -1,7 +1,7 @@
 """TRL's GRPOTrainer and this trainer on small mazes, with equal numbers of tokens.
 
     python -m pip install trl==1.16.0 -e plugins/agentgym-trl
-    python benchmarks/trl_maze.py run --tokens 600000 --seeds 3
+    python benchmarks/trl_maze.py run --tokens 400000 --seeds 3
 
 TRL plays through ``agentgym_trl.Rollouts``. Both trainers start from the same model and train on
 the same mazes with GRPO: the same groups, discount, learning rate, weight of the KL penalty and
@@ -218,7 +218,7 @@ def one(trainer: str, seed: int, tokens: int, work: Path) -> None:
 
 @app.command()
 def run(
-    tokens: int = 600_000,
+    tokens: int = 400_000,
     seeds: int = 3,
     jobs: int = 2,
     work: Annotated[Path | None, typer.Option()] = None,

@@ -61,6 +61,8 @@ ELSEWHERE = (
     "agentgym eval agentgym/TextCraft-v2 --api",
     "agentgym report results/qwen",
     "agentgym view",
+    "inspect eval",
+    "python docs/examples",
     "agentgym compare",  # and what needs its comparisons
     "agentgym report results/first",
     "agentgym export comparisons.jsonl",
