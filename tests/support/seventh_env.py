@@ -1,10 +1,11 @@
-"""An environment that fails in every seventh step of its process.
+"""Environments that fail in every seventh step of their process.
 
-The import of this module registers it.
+The import of this module registers them.
 """
 
 import gymnasium
 
+from agentgym_envs.envs.maze.env import MazeEnv
 from agentgym_envs.spaces import Unicode
 
 STEPS = 3
@@ -34,4 +35,17 @@ class SeventhEnv(gymnasium.Env):
         return f"turn {self.turn}", float(len(action) % 5), self.turn == STEPS, False, {}
 
 
+class SeventhMaze(MazeEnv):
+    """A maze."""
+
+    steps = 0
+
+    def step(self, action):
+        SeventhMaze.steps += 1
+        if SeventhMaze.steps % 7 == 0:
+            raise RuntimeError("a seventh step")
+        return super().step(action)
+
+
+gymnasium.register("support/SeventhMaze-v0", entry_point="seventh_env:SeventhMaze")
 gymnasium.register("support/Seventh-v0", entry_point="seventh_env:SeventhEnv")

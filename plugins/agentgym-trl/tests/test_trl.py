@@ -1,11 +1,14 @@
 """Rollouts in TRL's own ``GRPOTrainer``; see ``tox run -e trl``."""
 
 import math
+import re
+from pathlib import Path
 from statistics import fmean, stdev
 
 import gymnasium
 import pytest
 import tiny
+import torch
 
 pytest.importorskip("trl", reason="needs TRL: run `tox run -e trl`")
 
@@ -18,6 +21,7 @@ from agentgym_train import ConfigError
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of TRL, about its own insides
 MAZE, MAZE_KEYWORDS = "agentgym/Maze-v1", {"rooms": [4], "workers": 1}
+GUIDE = Path(__file__).parents[3] / "docs/guides/trl.md"
 SEVENTH = "seventh_env:support/Seventh-v0"
 ADAPTIVE = {"name": "adaptive", "rounds": [1, 2, 3], "window": 1}
 
@@ -268,3 +272,49 @@ def test_an_environment_without_tasks_needs_a_number(build):
     _, rollouts = build(SEVENTH)
     with pytest.raises(ArgumentError, match="lists no tasks"):
         rollouts.dataset()
+
+
+def test_the_gradient_is_that_of_sampled_tokens(build):
+    """TRL's loss on our rows, beside one that is written out here."""
+    trainer, _ = build(SEVENTH, turns=9, workers=1, every=1000, options={"loss_type": "dr_grpo"})
+    seen, found, compute = watch(trainer), [], trainer.compute_loss
+
+    def compared(model, inputs, *rest, **others):
+        loss = compute(model, inputs, *rest, **others)
+        (output, _), expected = seen[-1], 0.0
+        advantages = {tuple(ids): float("nan") for ids in output["completion_ids"]}
+        rows = zip(inputs["completion_ids"], inputs["completion_mask"], strict=True)
+        for (ids, mask), advantage in zip(rows, inputs["advantages"].tolist(), strict=True):
+            advantages[tuple(ids[mask.bool()].tolist())] = advantage
+        keys = "prompt_ids", "completion_ids", "env_mask"
+        for prompt, ids, own in zip(*(output[key] for key in keys), strict=True):
+            logp_TV = model(torch.tensor([prompt + ids])).logits[0].log_softmax(-1)
+            logps = [logp_TV[len(prompt) - 1 + n, t] for n, t in enumerate(ids) if own[n]]
+            expected = expected - advantages[tuple(ids)] * torch.stack(logps).sum()
+        weights = [p for p in model.parameters() if p.requires_grad]
+        for value in (loss, expected):
+            parts = torch.autograd.grad(value, weights, retain_graph=True)
+            found.append(torch.cat([part.flatten() for part in parts]))
+        return loss
+
+    trainer.compute_loss = compared
+    trainer.train()
+    cosine = torch.nn.functional.cosine_similarity(*found[:2], dim=0)
+    assert float(found[0].norm()) > 0
+    assert float(cosine) == pytest.approx(1.0, abs=1e-4)
+
+
+def test_the_guide_runs(model, tmp_path, monkeypatch):
+    """With a tiny model, on mazes."""
+    monkeypatch.chdir(tmp_path)
+    (code,) = re.findall(r"^```py\n(.*?)^```", GUIDE.read_text(), re.M | re.S)
+    for old, new in {
+        "Qwen/Qwen2.5-0.5B-Instruct": model,
+        "agentgym/TextCraft-v2": MAZE,
+        'action_format="react"': "rooms=[4], workers=1",
+        "max_completion_length=128": "max_completion_length=8, max_steps=1, use_cpu=True,"
+        ' bf16=False, report_to="none", save_strategy="no", gradient_checkpointing=False',
+    }.items():
+        assert old in code
+        code = code.replace(old, new)
+    exec(compile(code, str(GUIDE), "exec"), {})
