@@ -83,8 +83,8 @@ The standard error of a success of 0.8 is 0.03. Two CPU cores were shared with o
 
 An earlier run had a KL penalty of 0.02, 300000 tokens and two seeds. With it TRL's policy became
 nearly deterministic and hardly learned: 0.415 and 0.475 at the end, and this trainer 0.835 and
-0.580. In that setting TRL's gradient of a batch equals the one written out by hand
-(``test_the_gradient_is_that_of_sampled_tokens`` of agentgym-trl), so the cause is not the rollouts.
+0.580. The cause was not found. From the same start, TRL's samples had the model's probabilities,
+and its gradient of a batch was the one written out by hand; a test of agentgym-trl repeats that.
 """
 app = typer.Typer(pretty_exceptions_enable=False)
 
