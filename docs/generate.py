@@ -142,10 +142,10 @@ def relinked(text: str, source: Path, page: Path) -> str:
     def replaced(found: re.Match[str]) -> str:
         picture, label, target, anchor = found[1], found[2], found[3], found[4] or ""
         file = (source.parent / target).resolve()
-        if target.startswith(("http:", "https:")) or (not picture and DOCS in file.parents):
+        if target.startswith(("http:", "https:")):
             return found[0]
-        if picture:
-            return f"![{label}]({os.path.relpath(file, page.parent)})"
+        if picture or DOCS in file.parents:
+            return f"{picture}[{label}]({os.path.relpath(file, page.parent)}{anchor})"
         if file in known:
             return f"[{label}]({os.path.relpath(DOCS / known[file], page.parent)}{anchor})"
         path = f"`{file.relative_to(ROOT)}`"
