@@ -35,6 +35,7 @@ from agentgym_envs.keywords import keywords
 from agentgym_envs.listing import listing
 from agentgym_envs.report.command import report
 from agentgym_envs.report.view import view
+from agentgym_envs.serve.command import serve
 from agentgym_envs.terminal import tolerate_any_encoding, version_option
 from agentgym_envs.tournament.command import tournament
 
@@ -278,6 +279,7 @@ app.add_typer(webarena, name="webarena")
 app.command("eval")(user_errors(evaluate))
 app.command()(user_errors(report))
 app.command()(user_errors(view))
+app.command()(user_errors(serve))
 app.command()(user_errors(tournament))
 app.command()(user_errors(compare))
 app.command()(user_errors(export))

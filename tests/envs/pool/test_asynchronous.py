@@ -103,3 +103,48 @@ def test_a_request_that_is_given_up_takes_no_answer_from_the_next_one():
 
     asyncio.run(go())
     assert complaints == []
+
+
+def test_a_second_request_for_an_environment_is_refused_while_one_runs():
+    async def go():
+        async with AsyncEnvPool(SLOW, 2, workers=2, delay=0.3) as pool:
+            await asyncio.gather(pool.reset(0, seed=1), pool.reset(1, seed=1))
+            first = asyncio.create_task(pool.send(0, "x"))
+            await asyncio.sleep(0.05)
+            with pytest.raises(ArgumentError, match="environment 0 has not answered"):
+                await pool.send(0, "x")
+            assert (await pool.send(1, "x")).observation == "turn 1"
+            assert (await first).observation == "turn 1"
+            assert (await pool.send(0, "x")).observation == "turn 2"
+
+    asyncio.run(go())
+
+
+def test_a_dropped_environment_is_created_again_with_the_keywords_of_its_reset():
+    async def go():
+        async with AsyncEnvPool(FAULTY, 2, workers=1, length=2) as pool:
+            await asyncio.gather(pool.reset(0, seed=0), pool.reset(1, seed=1))
+            await pool.reset(0, seed=0, keywords={"length": 1})  # it exists: they do not apply
+            assert not (await pool.send(0, "x")).terminated
+            assert (await pool.drop(0)).error is None
+            assert isinstance((await pool.send(0, "x")).error, EnvRaised)
+            await pool.reset(0, seed=0, keywords={"length": 1})
+            assert (await pool.send(0, "x")).terminated
+            assert not (await pool.send(1, "x")).terminated  # the neighbour kept its state
+            assert (await pool.drop(0)).error is None
+            assert (await pool.drop(0)).error is None
+
+    asyncio.run(go())
+
+
+def test_an_environment_that_was_lost_with_its_worker_can_be_dropped():
+    async def go():
+        async with AsyncEnvPool(FAULTY, 2, workers=1) as pool:
+            await asyncio.gather(pool.reset(0, seed=0), pool.reset(1, seed=1))
+            lost, dropped = await asyncio.gather(pool.send(0, "die"), pool.drop(1))
+            assert lost.error is not None
+            assert dropped.error is None
+            assert (await pool.drop(0)).error is None
+            assert (await pool.reset(0, seed=3)).observation == "seed 3"
+
+    asyncio.run(go())

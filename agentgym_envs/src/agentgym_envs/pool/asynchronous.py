@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import gymnasium
 
+from agentgym_envs.errors import ArgumentError
 from agentgym_envs.pool.pool import EnvPool
 from agentgym_envs.pool.result import Result
 
@@ -20,7 +21,8 @@ Request = tuple[int, Callable[[], None], asyncio.Future[Result]]
 class AsyncEnvPool:
     """An :class:`EnvPool` in a separate thread.
 
-    Create it inside a running event loop. Each environment serves one caller at a time.
+    Create it inside a running event loop. Each environment serves one caller at a time: a second
+    request before the answer to the first is an ``ArgumentError``.
 
     Args:
         env_id: a registered id, or "module:id".
@@ -31,15 +33,24 @@ class AsyncEnvPool:
     def __init__(self, env_id: str, num_envs: int, **kwargs: Any):
         self._pool = EnvPool(env_id, num_envs, **kwargs)
         self._loop = asyncio.get_running_loop()
+        self._current: dict[int, asyncio.Future[Result]] = {}
         self._asked: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
 
     async def reset(
-        self, index: int, *, seed: int | None = None, options: dict[str, Any] | None = None
+        self,
+        index: int,
+        *,
+        seed: int | None = None,
+        options: dict[str, Any] | None = None,
+        keywords: dict[str, Any] | None = None,
     ) -> Result:
         """See :meth:`EnvPool.reset`."""
-        return await self._ask(index, lambda: self._pool.reset(index, seed=seed, options=options))
+        return await self._ask(
+            index,
+            lambda: self._pool.reset(index, seed=seed, options=options, keywords=keywords),
+        )
 
     async def send(self, index: int, action: str, *, bare: bool = False) -> Result:
         """See :meth:`EnvPool.send`."""
@@ -52,6 +63,10 @@ class AsyncEnvPool:
     async def ask_description(self, index: int) -> Result:
         """See :meth:`EnvPool.ask_description`."""
         return await self._ask(index, lambda: self._pool.ask_description(index))
+
+    async def drop(self, index: int) -> Result:
+        """See :meth:`EnvPool.drop`."""
+        return await self._ask(index, lambda: self._pool.drop(index))
 
     async def close(self) -> None:
         """Ends the workers; requests that wait are cancelled."""
@@ -68,7 +83,13 @@ class AsyncEnvPool:
     async def _ask(self, index: int, ask: Callable[[], None]) -> Result:
         if not self._thread.is_alive():
             raise gymnasium.error.ClosedEnvironmentError("the pool is closed")
+        current = self._current.get(index)
+        if current is not None and not current.done():  # a cancelled request is done
+            raise ArgumentError(
+                f"environment {index} has not answered its last request; await that answer first"
+            )
         answer: asyncio.Future[Result] = self._loop.create_future()
+        self._current[index] = answer
         self._asked.put((index, ask, answer))
         self._pool.wake()
         return await answer

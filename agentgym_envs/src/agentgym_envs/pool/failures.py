@@ -6,6 +6,7 @@ from agentgym_envs.errors import EnvFailure, EnvTimeout, NeighbourFailed, Worker
 from agentgym_envs.pool.handle import Request
 
 Failures = dict[int, EnvFailure]
+STATELESS = ("reset", "drop")  # kinds of requests that need no earlier state
 
 
 def failures(
@@ -57,11 +58,11 @@ def _loss(env_id: str, index: int, culprit: Request | None, why: str) -> EnvFail
 def _stateless(requests: Sequence[Request], lost: Failures) -> Failures:
     """Returns the failures of requests to environments in ``lost``.
 
-    A reset among the requests removes its environment from ``lost``.
+    A reset or a drop among the requests removes its environment from ``lost``.
     """
     failed: Failures = {}
     for request in requests:
-        if request.kind == "reset":
+        if request.kind in STATELESS:
             lost.pop(request.index, None)
         if request.index in lost:
             failed[request.id] = lost[request.index]

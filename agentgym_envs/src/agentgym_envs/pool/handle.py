@@ -227,6 +227,14 @@ class _Tail:
                 self._end = (self._end + data)[-LAST_WORDS:]
 
 
+def successor(setup: bytes, requests: list[Request]) -> Handle:
+    """Starts a worker and submits the requests that its predecessor left unanswered."""
+    worker = Handle(setup)
+    for request in requests:
+        worker.submit(request)
+    return worker
+
+
 def end_all(workers: list[Handle], timeout: float) -> None:
     """Ends workers: closes their sockets, then kills the processes and children that are left.
 

@@ -37,6 +37,17 @@ def _plain(value: object) -> str:
     return path
 
 
+def check_positive(**numbers: float | None) -> None:
+    """Rejects numbers that are not positive; None stands for a default.
+
+    Raises:
+        ArgumentError: a number is not positive; the message has all of them.
+    """
+    if not all(number is None or number > 0 for number in numbers.values()):
+        given = ", ".join(f"{name}={number}" for name, number in numbers.items())
+        raise ArgumentError(f"{given}: all must be positive")
+
+
 def check_limit(limit: object) -> None:
     """Rejects a ``max_episode_steps`` that Gymnasium accepts although it makes no sense.
 

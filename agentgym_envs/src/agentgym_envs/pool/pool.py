@@ -28,9 +28,9 @@ import gymnasium
 
 from agentgym_envs import registry
 from agentgym_envs.errors import ArgumentError, EnvFailure, EnvTimeout, WorkerDied
-from agentgym_envs.pool.failures import failures
-from agentgym_envs.pool.handle import Handle, Request, end_all
-from agentgym_envs.pool.messages import check_limit, packed, parse_result
+from agentgym_envs.pool.failures import STATELESS, failures
+from agentgym_envs.pool.handle import Handle, Request, end_all, successor
+from agentgym_envs.pool.messages import check_limit, check_positive, packed, parse_result
 from agentgym_envs.pool.result import Result
 from agentgym_envs.pool.wire import BadMessage
 from agentgym_envs.processes import module_folders
@@ -88,16 +88,9 @@ class EnvPool:
         action_format: str | None = None,
         **kwargs: Any,
     ):
-        if (
-            num_envs < 1
-            or (workers is not None and workers < 1)
-            or not (timeout > 0 and start_timeout > 0)
-        ):
-            given = (
-                f"num_envs={num_envs}, workers={workers}, timeout={timeout},"
-                f" start_timeout={start_timeout}"
-            )
-            raise ArgumentError(f"{given}: all must be positive")
+        check_positive(
+            num_envs=num_envs, workers=workers, timeout=timeout, start_timeout=start_timeout
+        )
         check_limit(kwargs.get("max_episode_steps"))
         self.spec = registry.spec(env_id)
         self.num_envs = num_envs
@@ -125,11 +118,19 @@ class EnvPool:
         return len(self._state.asked.keys() | self._state.answers.keys())
 
     def reset(
-        self, index: int, *, seed: int | None = None, options: dict[str, Any] | None = None
+        self,
+        index: int,
+        *,
+        seed: int | None = None,
+        options: dict[str, Any] | None = None,
+        keywords: dict[str, Any] | None = None,
     ) -> None:
         """Requests a new episode; :meth:`recv` returns the result.
 
         A failed environment is created again.
+
+        ``keywords`` are constructor keywords of this environment, which override the pool's. They
+        apply if this request creates the environment: see :meth:`drop`.
 
         Raises:
             ArgumentError: a negative seed, or options that are not JSON-able.
@@ -137,7 +138,8 @@ class EnvPool:
         seed = None if seed is None else operator.index(seed)
         if seed is not None and seed < 0:
             raise ArgumentError(f"seed={seed}: must be a whole number from 0")
-        self._ask(index, "reset", seed=seed, options=options)
+        more = {} if keywords is None else {"keywords": keywords}
+        self._ask(index, "reset", seed=seed, options=options, **more)
 
     def send(self, index: int, action: str, *, bare: bool = False) -> None:
         """Requests a step; :meth:`recv` returns the result.
@@ -165,6 +167,13 @@ class EnvPool:
         The worker creates the environment if it does not exist.
         """
         self._ask(index, "describe")
+
+    def drop(self, index: int) -> None:
+        """Requests the end of an environment, with its browser or simulator.
+
+        :meth:`recv` returns an empty result. The next reset creates the environment again.
+        """
+        self._ask(index, "drop")
 
     def recv(self, *, timeout: float | None = None) -> list[Result]:
         """Waits until at least one request is answered or has failed.
@@ -249,7 +258,7 @@ class EnvPool:
             {"id": number, "do": kind, "index": index, **details}, f"a {kind} of {self.spec.id}"
         )
         state = self._state
-        if index in state.lost and kind != "reset":
+        if index in state.lost and kind not in STATELESS:
             state.answers[number] = Result(index, error=state.lost[index])
             return
         request = Request(number, index, kind, content)
@@ -343,7 +352,7 @@ class EnvPool:
                 request = worker.head
                 result = parse_result(request, answer)
                 assert request is not None
-                if result.error:
+                if result.error or request.kind == "drop":
                     worker.made.discard(result.index)
                 elif request.kind == "reset":
                     worker.made.add(result.index)
@@ -383,16 +392,9 @@ class EnvPool:
         failed, lost = failures(self.spec.id, indices, requests, begun, kind, why, state.lost)
         waiting = [r for r in requests if r.id not in failed]
         workers = [*state.workers]
-        workers[slot] = self._successor(waiting) if waiting else None
+        workers[slot] = successor(self._setup, waiting) if waiting else None
         answers = {
             **state.answers,
             **{r.id: Result(r.index, error=failed[r.id]) for r in requests if r.id in failed},
         }
         self._state = _State(workers, state.asked, answers, lost)
-
-    def _successor(self, requests: list[Request]) -> Handle:
-        """Starts a worker and submits the requests that its predecessor left unanswered."""
-        worker = Handle(self._setup)
-        for request in requests:
-            worker.submit(request)
-        return worker

@@ -68,10 +68,15 @@ class Worlds:
             return pack({"id": number, **_error_answer(self._setup["id"], request["do"], error)})
 
     def reset(
-        self, *, index: int, seed: int | None, options: dict[str, Any] | None
+        self,
+        *,
+        index: int,
+        seed: int | None,
+        options: dict[str, Any] | None,
+        keywords: dict[str, Any] | None = None,
     ) -> dict[str, Any]:
         """Starts an episode; creates the environment if it does not exist."""
-        env = self._made(index)
+        env = self._made(index, keywords)
         self._oracles.pop(index, None)
         observation, info = env.reset(seed=seed, options=options)
         return _answer(observation, 0.0, False, False, info)
@@ -114,14 +119,20 @@ class Worlds:
         action = next(self._oracles[index], None)
         return {} if action is None else self.bare(index=index, action=action)
 
+    def drop(self, *, index: int) -> dict[str, Any]:
+        """Closes an environment, if it exists."""
+        self._drop(index)
+        return {}
+
     def close(self) -> None:
         """Closes all environments."""
         for index in list(self._envs):
             self._drop(index)
 
-    def _made(self, index: int) -> gymnasium.Env[str, str]:
+    def _made(self, index: int, keywords: dict[str, Any] | None = None) -> gymnasium.Env[str, str]:
         if index not in self._envs:
-            self._envs[index] = registry.make(self._setup["id"], **self._setup["kwargs"])
+            given = {**self._setup["kwargs"], **(keywords or {})}
+            self._envs[index] = registry.make(self._setup["id"], **given)
             if self._setup["action_format"] is not None:
                 self._envs[index] = ActionFormat(self._envs[index], self._setup["action_format"])
         return self._envs[index]

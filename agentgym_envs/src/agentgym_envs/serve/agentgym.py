@@ -1,0 +1,119 @@
+"""The AgentGym protocol (Xi et al., 2024): create, reset, step, observation and close.
+
+Every answer with a result has the status 200. Steps queue; only ``create`` is refused when all
+sessions are taken. An error has the status 4xx or 5xx, never the reward 0.
+"""
+
+from collections.abc import Iterable
+from contextlib import AsyncExitStack
+from typing import Any
+
+from agentgym_envs.errors import shown
+from agentgym_envs.serve.app import Handler, Route
+from agentgym_envs.serve.families import Family
+from agentgym_envs.serve.http import Request, whole_number
+from agentgym_envs.serve.refusal import Refusal
+from agentgym_envs.serve.sessions import Session, Sessions
+
+
+class AgentGym:
+    """Serves families under their names, and a single family also at the root.
+
+    Args:
+        families: the sessions of each family.
+    """
+
+    def __init__(self, families: Iterable[tuple[Family, Sessions]]):
+        self._families = list(families)
+
+    def routes(self) -> dict[str, Route]:
+        """Returns the routes of all families."""
+        found: dict[str, Route] = {}
+        for family, sessions in self._families:
+            for name, route in FamilyRoutes(family, sessions).routes().items():
+                found[f"/{family.name}/{name}"] = route
+                if len(self._families) == 1:
+                    found[f"/{name}"] = route
+        return found
+
+    async def run(self, stack: AsyncExitStack) -> None:
+        """Starts nothing."""
+
+
+class FamilyRoutes:
+    """The paths of one family.
+
+    Args:
+        family: fields and wording.
+        sessions: the sessions.
+    """
+
+    def __init__(self, family: Family, sessions: Sessions):
+        self._family, self._sessions = family, sessions
+
+    def routes(self) -> dict[str, Route]:
+        """Returns the routes by the last part of their path."""
+        handlers: dict[str, tuple[str, Handler]] = {
+            "create": ("POST", self._create),
+            "reset": ("POST", self._reset),
+            "step": ("POST", self._step),
+            "close": ("POST", self._close),
+            "observation": ("GET", self._observation),
+        }
+        if self._family.vocabulary:
+            handlers["filtered_vocab"] = ("GET", self._vocabulary)
+        return {
+            name: Route("agentgym", {method: handler}, creates=name == "create")
+            for name, (method, handler) in handlers.items()
+        }
+
+    async def _create(self, request: Request) -> Any:
+        self._family.check_create(request.fields())
+        session = self._sessions.open()
+        if not self._family.begins:
+            return self._family.created(session.number, "")
+        try:
+            await self._sessions.reset(session, task_id=self._family.task_id(0))
+        except BaseException:
+            await self._sessions.close(session)
+            raise
+        return self._family.created(session.number, self._family.begun_text(session.last()))
+
+    async def _reset(self, request: Request) -> Any:
+        fields = request.fields()
+        session = self._session(fields)
+        index = whole_number(fields, self._family.index, default=0)
+        task_id = self._family.task_id(index)
+        result = await self._sessions.reset(session, task_id=task_id, seed=self._family.seed(index))
+        return self._family.begun(result)
+
+    async def _step(self, request: Request) -> Any:
+        fields = request.fields()
+        session = self._session(fields)
+        result = await self._sessions.step(session, fields.get("action"))
+        return self._family.stepped(result)
+
+    async def _observation(self, request: Request) -> str:
+        session = self._session({self._family.key: _number(request.query(self._family.key))})
+        result = session.last()
+        return (
+            self._family.stepped_text(result) if session.steps else self._family.begun_text(result)
+        )
+
+    async def _close(self, request: Request) -> bool:
+        await self._sessions.close(self._session(request.fields()))
+        return True
+
+    async def _vocabulary(self, request: Request) -> list[str]:
+        self._session({self._family.key: _number(request.query(self._family.key))})
+        return list(self._family.vocabulary)
+
+    def _session(self, fields: dict[str, Any]) -> Session:
+        key = self._family.key
+        if key not in fields:
+            raise Refusal(400, f"{key}: the field is missing; create returns it")
+        return self._sessions.get(fields[key], key)
+
+
+def _number(text: str) -> int | str:
+    return int(text) if text.isdecimal() and len(text) < 20 else shown(text)

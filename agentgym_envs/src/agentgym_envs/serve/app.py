@@ -1,0 +1,190 @@
+"""The ASGI application: rights, limits, routes and counts."""
+
+import asyncio
+import json
+import logging
+import re
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import AsyncExitStack
+from time import perf_counter
+from typing import Any, NamedTuple, Protocol
+
+from agentgym_envs.serve.http import (
+    Asgi,
+    ClientGone,
+    Receive,
+    Request,
+    Scope,
+    Send,
+    answer,
+    check_sender,
+    read,
+    refuse,
+)
+from agentgym_envs.serve.limits import Limits
+from agentgym_envs.serve.metrics import Metrics
+from agentgym_envs.serve.rate import Rate
+from agentgym_envs.serve.refusal import Refusal
+from agentgym_envs.serve.sessions import Sessions
+
+log = logging.getLogger(__name__)
+
+Handler = Callable[[Request], Awaitable[Any]]
+TEXT = b"text/plain; version=0.0.4; charset=utf-8"
+
+
+class Route(NamedTuple):
+    """What a path answers.
+
+    Attributes:
+        protocol: a name for the counts.
+        methods: handlers by HTTP method; each returns a JSON-able value.
+        socket: opens a WebSocket, if the path has one.
+        asgi: answers HTTP instead of ``methods``, if there is one.
+        creates: whether a request starts a session: over the rate it is refused, not delayed.
+    """
+
+    protocol: str
+    methods: dict[str, Handler] = {}
+    socket: Asgi | None = None
+    asgi: Asgi | None = None
+    creates: bool = False
+
+
+class Part(Protocol):
+    """A protocol of the server."""
+
+    def routes(self) -> dict[str, Route]:
+        """Returns the routes by path; called after the sessions have started."""
+
+    async def run(self, stack: AsyncExitStack) -> None:
+        """Starts what must run beside the requests, until the stack closes."""
+
+
+class App:
+    """The server's ASGI application.
+
+    Args:
+        sessions: the served environments.
+        parts: the protocols.
+        limits: see :class:`Limits`.
+        metrics: the counts.
+        token: the clients' password; None: only clients on this machine.
+    """
+
+    def __init__(
+        self,
+        sessions: Iterable[Sessions],
+        parts: Iterable[Part],
+        *,
+        limits: Limits,
+        metrics: Metrics,
+        token: str | None,
+    ):
+        self._sessions, self._parts = list(sessions), list(parts)
+        self._limits, self._metrics, self._token = limits, metrics, token
+        self._rate = Rate(limits.rate) if limits.rate else None
+        self._routes: dict[str, Route] = {}
+        self.trouble: Exception | None = None
+        """The error that prevented the start."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers one request or one WebSocket."""
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+            return
+        begun, protocol, status = perf_counter(), "none", 200
+        try:
+            check_sender(scope, self._token)
+            route = self._route(scope)
+            protocol = route.protocol
+            if self._rate is not None:
+                await self._rate.wait((scope["client"] or ("",))[0], patient=not route.creates)
+            status = await self._serve(route, scope, receive, send)
+        except Refusal as refusal:
+            status = refusal.status
+            await refuse(scope, send, refusal)
+        except ClientGone:
+            status = 499  # nginx's number for this
+        except Exception:
+            status = 500
+            log.exception("a request failed")
+            await refuse(scope, send, Refusal(500, "the server failed; its log has the error"))
+        self._metrics.requests[protocol, status] += 1
+        self._metrics.seconds += perf_counter() - begun
+
+    async def _serve(self, route: Route, scope: Scope, receive: Receive, send: Send) -> int:
+        """Answers a request; returns its status."""
+        if scope["type"] == "websocket":
+            if route.socket is None:
+                raise Refusal(404, f"{scope['path']} is not a WebSocket")
+            await route.socket(scope, receive, send)
+            return 101
+        if route.asgi is not None:
+            await route.asgi(scope, receive, send)
+            return 200
+        handler = route.methods.get(scope["method"])
+        if handler is None:
+            allowed = ", ".join(route.methods) or "WebSocket"
+            raise Refusal(405, f"{scope['method']} {scope['path']}: only {allowed} is possible")
+        request = await read(scope, receive, self._limits.body)
+        found = await handler(request)
+        if isinstance(found, bytes):
+            await answer(send, 200, found, TEXT)
+        else:
+            await answer(send, 200, json.dumps(found).encode())
+        return 200
+
+    def _route(self, scope: Scope) -> Route:
+        path = scope["path"]
+        route = self._routes.get(path)
+        if route is None:  # a base address that ends in a slash gives //create
+            route = self._routes.get(re.sub("/{2,}", "/", path).rstrip("/") or "/")
+        if route is None:
+            raise Refusal(404, f"{path[:200]}: there is no such path; GET / lists what is served")
+        return route
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        """Runs from the start of the server to its end."""
+        await receive()
+        async with AsyncExitStack() as stack:
+            try:
+                await self._start(stack)
+            except Exception as error:
+                self.trouble = error
+                await send({"type": "lifespan.startup.failed", "message": str(error)})
+                return
+            await send({"type": "lifespan.startup.complete"})
+            await receive()
+        await send({"type": "lifespan.shutdown.complete"})
+
+    async def _start(self, stack: AsyncExitStack) -> None:
+        for sessions in self._sessions:
+            await sessions.start()
+            stack.push_async_callback(sessions.stop)
+        self._routes = {
+            "/": Route("server", {"GET": self._index}),
+            "/metrics": Route("server", {"GET": self._count}),
+        }
+        for part in self._parts:
+            self._routes |= part.routes()
+            await part.run(stack)
+        reaper = asyncio.create_task(self._close_idle())
+        stack.callback(reaper.cancel)
+
+    async def _close_idle(self) -> None:
+        while True:
+            await asyncio.sleep(min(self._limits.idle / 4, 10.0))
+            for sessions in self._sessions:
+                await sessions.close_idle()
+
+    async def _index(self, request: Request) -> dict[str, Any]:
+        return {
+            "server": "agentgym serve",
+            "environments": [sessions.name for sessions in self._sessions],
+            "paths": sorted(self._routes),
+        }
+
+    async def _count(self, request: Request) -> bytes:
+        counts = {sessions.name: len(sessions) for sessions in self._sessions}
+        return self._metrics.text(counts, self._limits.sessions).encode()

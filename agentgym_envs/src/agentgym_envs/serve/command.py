@@ -1,0 +1,139 @@
+"""The command ``agentgym serve``."""
+
+import socket
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from agentgym_envs.errors import AgentGymError, ArgumentError, MissingExtra
+from agentgym_envs.keywords import keywords
+from agentgym_envs.network import is_local
+from agentgym_envs.serve.limits import Limits
+
+PACKAGES = ("uvicorn", "httptools", "websockets", "mcp")
+DRAIN = 30  # seconds in which requests can finish after SIGTERM
+out = Console(emoji=False, highlight=False)
+
+
+def serve(
+    env_ids: Annotated[list[str], typer.Argument(help='Registered ids, or "module:id".')],
+    address: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port; 0 for any free port.")] = 8000,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            envvar="AGENTGYM_SERVE_TOKEN",
+            help="The clients' password; needed for every address except this machine's.",
+        ),
+    ] = None,
+    sessions: Annotated[
+        int, typer.Option(min=1, help="Largest number of sessions per id.")
+    ] = Limits.sessions,
+    idle: Annotated[
+        float, typer.Option(min=1, help="Seconds without a request after which a session ends.")
+    ] = Limits.idle,
+    rate: Annotated[
+        float | None,
+        typer.Option(min=0.01, help="Requests per second of one client; default: no limit."),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes per id; default: one per core.")
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A constructor keyword of every environment."),
+    ] = None,
+) -> None:
+    """Serves environments to other programs over HTTP and WebSocket.
+
+    The server answers in the protocols of AgentGym, OpenEnv and MCP. SIGTERM and Ctrl-C end it
+    after the running requests.
+    """
+    if not all(map(find_spec, PACKAGES)):
+        raise MissingExtra("agentgym serve", "serve")
+    if token == "":
+        raise ArgumentError("token='': must not be empty")
+    if not _loopback(address) and token is None:
+        raise ArgumentError(
+            f"address={address!r} is open to other machines: set --token, or use 127.0.0.1"
+        )
+    with _listen(address, port) as listener:
+        host = f"[{address}]" if ":" in address else address
+        out.print(f"the server: http://{host}:{listener.getsockname()[1]}", soft_wrap=True)
+        run(
+            env_ids,
+            listener,
+            limits=Limits(sessions=sessions, idle=idle, rate=rate),
+            token=token,
+            workers=workers,
+            keywords=keywords(set_),
+        )
+
+
+def run(
+    env_ids: Sequence[str],
+    listener: socket.socket,
+    *,
+    limits: Limits,
+    token: str | None,
+    workers: int | None,
+    keywords: Mapping[str, Any],
+) -> None:
+    """Serves until a signal ends the process.
+
+    Raises:
+        AgentGymError: an environment cannot be made.
+    """
+    import uvicorn
+
+    from agentgym_envs.serve.protocol import deadlined
+    from agentgym_envs.serve.server import make_app
+
+    app = make_app(env_ids, limits=limits, token=token, workers=workers, keywords=keywords)
+    config = uvicorn.Config(
+        app,
+        http=deadlined(limits.arrival),
+        ws="websockets-sansio",
+        ws_max_size=limits.body,
+        lifespan="on",
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        timeout_keep_alive=int(limits.keep_alive),
+        timeout_graceful_shutdown=DRAIN,
+    )
+    try:
+        uvicorn.Server(config).run(sockets=[listener])
+    except KeyboardInterrupt:
+        out.print()
+    except SystemExit:
+        if app.trouble is None:
+            raise
+    if isinstance(app.trouble, AgentGymError):
+        raise app.trouble
+    if app.trouble is not None:
+        raise RuntimeError("the server did not start") from app.trouble
+
+
+def _loopback(address: str) -> bool:
+    return is_local(address) and address not in ("0.0.0.0", "::")
+
+
+def _listen(address: str, port: int) -> socket.socket:
+    """Returns a socket that accepts connections.
+
+    Raises:
+        ArgumentError: the address or the port is not available.
+    """
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    try:
+        return socket.create_server((address, port), family=family, backlog=2048)
+    except (OSError, OverflowError) as error:
+        raise ArgumentError(
+            f"{address} port {port} is not available ({error}): use another --port, or 0 for any"
+            " free port"
+        ) from error

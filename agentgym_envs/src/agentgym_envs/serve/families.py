@@ -1,0 +1,288 @@
+"""The families of the AgentGym protocol: their fields, task numbers and wordings.
+
+The fields are those that the clients of agentenv 0.2.0 read.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, ClassVar
+
+from agentgym_envs import registry
+from agentgym_envs.errors import TaskError
+from agentgym_envs.pool import Result
+from agentgym_envs.serve.refusal import Refusal
+
+ORDER = ("test", "train", "dev")  # SearchQA's numbers begin with the test split
+
+
+class Family:
+    """One family.
+
+    Args:
+        env_id: the registered id.
+        keywords: constructor keywords of the server's environments.
+    """
+
+    name: ClassVar[str]
+    """The path."""
+    key: ClassVar[str] = "id"
+    """The field with the session's number."""
+    index: ClassVar[str] = "data_idx"
+    """The field of a reset with the task's number."""
+    begins: ClassVar[bool] = False
+    """Whether ``create`` starts an episode."""
+    vocabulary: Sequence[str] = ()
+    """The words of ``filtered_vocab``; empty without that path."""
+
+    def __init__(self, env_id: str, keywords: Mapping[str, Any]):
+        self.env_id = env_id
+        self._keywords = dict(keywords)
+
+    def check_create(self, fields: Mapping[str, Any]) -> None:
+        """Checks the fields of ``create``.
+
+        Raises:
+            Refusal: a field asks for something that clients cannot set.
+        """
+
+    def created(self, number: int, text: str) -> Any:
+        """Returns the answer to ``create``."""
+        return {self.key: number}
+
+    def task_id(self, index: int) -> str | None:
+        """Returns the task with a number; None if :meth:`seed` picks it.
+
+        Raises:
+            Refusal: no task has this number.
+        """
+        raise NotImplementedError
+
+    def seed(self, index: int) -> int | None:
+        """Returns the seed of an episode. A task has the same seed in every episode."""
+        return index
+
+    def begun_text(self, result: Result) -> str:
+        """Returns the first text of an episode."""
+        return result.observation
+
+    def begun(self, result: Result) -> Any:
+        """Returns the answer to ``reset``."""
+        return {"observation": self.begun_text(result)}
+
+    def stepped_text(self, result: Result) -> str:
+        """Returns the text of a step."""
+        return result.observation
+
+    def stepped(self, result: Result) -> dict[str, Any]:
+        """Returns the answer to ``step``."""
+        return {
+            "observation": self.stepped_text(result),
+            "reward": result.reward,
+            "done": _done(result),
+        }
+
+    def _task_set(self) -> Any:
+        env: Any = registry.make(self.env_id, **self._keywords).unwrapped
+        try:
+            return env.task_set
+        finally:
+            env.close()
+
+
+class _Listed(Family):
+    """A family whose numbers count the tasks of a list."""
+
+    _ids: list[str] | None = None
+
+    def task_id(self, index: int) -> str:
+        """Returns the task at this place of the list."""
+        return _pick(self._listed(), index, self.index)
+
+    def _listed(self) -> list[str]:
+        if self._ids is None:
+            self._ids = self._make_list()
+        return self._ids
+
+    def _make_list(self) -> list[str]:
+        tasks = self._task_set()
+        return [task_id for split in ORDER for task_id in tasks.ids(split)]
+
+
+class TextCraft(_Listed):
+    """Numbers count the goals by depth, then by name; they are taken modulo the number of goals.
+
+    The original sorts goals of one depth by the order of the files in its folder, which differs
+    between machines.
+    """
+
+    name = "textcraft"
+    begins = True
+
+    def check_create(self, fields: Mapping[str, Any]) -> None:
+        """Refuses own commands and goals; the folder of recipes is ignored."""
+        for name in ("commands", "goal"):
+            if fields.get(name) is not None:
+                raise Refusal(400, f"{name}: must be null; reset picks a task by its number")
+
+    def created(self, number: int, text: str) -> Any:
+        """Returns the number with a first observation."""
+        return {"id": number, "observation": text, "reward": 0, "done": False}
+
+    def task_id(self, index: int) -> str:
+        """Returns the goal with a number."""
+        return super().task_id(index % len(self._listed()))
+
+    def _make_list(self) -> list[str]:
+        tasks = self._task_set()
+        return sorted(super()._make_list(), key=lambda one: (tasks.difficulty(one), one))
+
+
+class BabyAI(Family):
+    """Numbers are the original's: level ``index % 40``, seed ``index // 40``."""
+
+    name = "babyai"
+
+    def task_id(self, index: int) -> str:
+        """Returns the level and the seed of a number."""
+        from agentgym_envs.envs.babyai.tasks import LEVELS
+
+        name = f"{LEVELS[index % len(LEVELS)]}-{index // len(LEVELS)}"
+        try:
+            return _babyai().get(name).id
+        except TaskError as error:
+            raise Refusal(
+                400,
+                f"data_idx: {index} is the level {name.rpartition('-')[0]} with the seed"
+                f" {index // len(LEVELS)}, which is not a task here: the seed has no solution, is a"
+                " copy of another one, or is not one of 0 to 69",
+            ) from error
+
+    def begun(self, result: Result) -> Any:
+        """Returns the text with the scores, which are 0."""
+        return self.stepped(result)
+
+    def stepped(self, result: Result) -> dict[str, Any]:
+        """Adds the score, the sum of the rewards."""
+        return {**super().stepped(result), "score": (result.info or {})["score"]}
+
+
+class SciWorld(Family):
+    """Numbers count the variations of the tasks that AgentGym uses; scores go from 0 to 100."""
+
+    name = "sciworld"
+
+    def task_id(self, index: int) -> str:
+        """Returns the variation with a number."""
+        from agentgym_envs.envs.scienceworld.tasks import LEFT_OUT_BY_AGENTGYM, TABLE
+
+        rows = [row for row in TABLE if row.number not in LEFT_OUT_BY_AGENTGYM]
+        left = index
+        for row in rows:
+            if left < row.variations:
+                return f"{row.name}-{left}"
+            left -= row.variations
+        raise _out_of_range(self.index, index, sum(row.variations for row in rows))
+
+    def begun(self, result: Result) -> Any:
+        """Separates the task from the first look."""
+        info = result.info or {}
+        return {
+            **self.stepped(result),
+            "task_description": info["goal"],
+            "observation": result.observation.removeprefix(info["goal"]).lstrip("\n"),
+        }
+
+    def stepped(self, result: Result) -> dict[str, Any]:
+        """Adds the score in percent."""
+        step = super().stepped(result)
+        score = round(100 * (result.info or {})["score"])
+        return {**step, "reward": round(100 * result.reward), "score": score}
+
+
+class SearchQA(_Listed):
+    """Numbers count the questions: first those of the test split, as in the original."""
+
+    name, key, index = "searchqa", "env_idx", "id"
+
+    def created(self, number: int, text: str) -> Any:
+        """Returns the bare number."""
+        return number
+
+    def begun_text(self, result: Result) -> str:
+        """Adds the rules: the client's own prompt does not name the tag of an answer."""
+        from agentgym_envs.envs.search.env import SearchEnv
+
+        return f"{SearchEnv.instructions}\n\n{result.observation}"
+
+    def begun(self, result: Result) -> Any:
+        """Returns the bare text."""
+        return self.begun_text(result)
+
+
+class WebArena(Family):
+    """Numbers are WebArena's ``task_id``, as in the names of its files of tasks."""
+
+    name, key, index = "webarena", "env_idx", "idx"
+    _ids: dict[int, str] | None = None
+
+    def task_id(self, index: int) -> str:
+        """Returns the task with WebArena's number."""
+        if self._ids is None:
+            ids = self._task_set().ids("all")
+            self._ids = {int(re.sub(r".*-", "", task_id)): task_id for task_id in ids}
+        if index not in self._ids:
+            raise Refusal(400, f"idx: {index} is not a task_id of the server's configuration")
+        return self._ids[index]
+
+    def stepped(self, result: Result) -> dict[str, Any]:
+        """Names the end ``terminated``."""
+        return {**super().stepped(result), "terminated": _done(result)}
+
+
+class WebSites(_Listed):
+    """The sites of this package for WebArena's client."""
+
+    name, key, index = "websites", "env_idx", "idx"
+
+    def stepped(self, result: Result) -> dict[str, Any]:
+        """Names the end ``terminated``."""
+        return {**super().stepped(result), "terminated": _done(result)}
+
+
+FAMILIES: dict[str, type[Family]] = {
+    "agentgym/TextCraft": TextCraft,
+    "agentgym/BabyAI": BabyAI,
+    "agentgym/ScienceWorld": SciWorld,
+    "agentgym/Search": SearchQA,
+    "agentgym/WebArena": WebArena,
+    "agentgym/WebSites": WebSites,
+}
+"""Families by the id without its version."""
+
+
+def family_of(env_id: str, keywords: Mapping[str, Any]) -> Family | None:
+    """Returns the family of an id, or None."""
+    kind = FAMILIES.get(re.sub(r"-v\d+$", "", env_id))
+    return kind(env_id, keywords) if kind else None
+
+
+@cache
+def _babyai() -> Any:
+    from agentgym_envs.envs.babyai.tasks import babyai_tasks
+
+    return babyai_tasks()
+
+
+def _done(result: Result) -> bool:
+    return result.terminated or result.truncated
+
+
+def _pick(ids: Sequence[str], index: int, field: str) -> str:
+    if index >= len(ids):
+        raise _out_of_range(field, index, len(ids))
+    return ids[index]
+
+
+def _out_of_range(field: str, index: int, count: int) -> Refusal:
+    return Refusal(400, f"{field}: there is no task {index}, only 0 to {count - 1}")

@@ -1,0 +1,181 @@
+"""HTTP and WebSocket messages of ASGI: requests with limits, answers in JSON."""
+
+import base64
+import binascii
+import json
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from hmac import compare_digest
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from agentgym_envs.errors import shown
+from agentgym_envs.network import is_local
+from agentgym_envs.serve.refusal import Refusal
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+JSON = b"application/json"
+READ_ON = 2**26  # bytes of a body over the limit that are read, so that the client sees the answer
+
+
+class ClientGone(Exception):
+    """The client closed its connection before its request was complete."""
+
+
+class Request:
+    """A complete request.
+
+    Args:
+        scope: ASGI's scope.
+        body: the bytes of the body.
+    """
+
+    __slots__ = ("body", "scope")
+
+    def __init__(self, scope: Scope, body: bytes):
+        self.scope = scope
+        self.body = body
+
+    def fields(self) -> dict[str, Any]:
+        """Returns the body, a JSON object; an empty body is an empty object.
+
+        Raises:
+            Refusal: the body is something else.
+        """
+        return parse_object(self.body) if self.body.strip() else {}
+
+    def query(self, name: str) -> str:
+        """Returns a value of the query; empty without one."""
+        return parse_qs(self.scope["query_string"].decode("latin-1")).get(name, [""])[0]
+
+
+def parse_object(text: str | bytes) -> dict[str, Any]:
+    """Returns the JSON object in a text.
+
+    Raises:
+        Refusal: the text is not JSON, or not an object.
+    """
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Refusal(400, f"body: must be JSON ({str(error)[:100]})") from error
+    if not isinstance(found, dict):
+        raise Refusal(400, f"body: must be a JSON object, not {shown(found)}")
+    return found
+
+
+def whole_number(fields: Mapping[str, Any], name: str, *, default: int | None = None) -> int:
+    """Returns a field that is a whole number from 0.
+
+    Raises:
+        Refusal: the field is missing or something else.
+    """
+    value = fields.get(name, default)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise Refusal(400, f"{name}: must be a whole number from 0, not {shown(value)}")
+    return value
+
+
+async def read(scope: Scope, receive: Receive, limit: int) -> Request:
+    """Receives a request.
+
+    Raises:
+        Refusal: the body is larger than ``limit`` bytes. It was read on to its end, so that a
+            client that sends before it reads gets the answer.
+        ClientGone: the connection ended.
+    """
+    chunks, size, more = list[bytes](), 0, True
+    while more and size <= READ_ON:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        chunk, more = message.get("body", b""), message.get("more_body", False)
+        size += len(chunk)
+        if size <= limit:
+            chunks.append(chunk)
+        else:
+            chunks.clear()
+    if size > limit:
+        raise Refusal(413, f"body: more than {limit} bytes; send a shorter one")
+    return Request(scope, chunks[0] if len(chunks) == 1 else b"".join(chunks))
+
+
+async def answer(
+    send: Send,
+    status: int,
+    content: bytes,
+    kind: bytes = JSON,
+    more: tuple[tuple[bytes, bytes], ...] = (),
+) -> None:
+    """Sends a complete answer."""
+    headers = [(b"content-type", kind), (b"content-length", b"%d" % len(content)), *more]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": content})
+
+
+async def refuse(scope: Scope, send: Send, refusal: Refusal) -> None:
+    """Sends an error in answer to a request, or instead of opening a WebSocket."""
+    more: tuple[tuple[bytes, bytes], ...] = ()
+    if refusal.status == 401:
+        more = ((b"www-authenticate", b'Bearer, Basic realm="agentgym"'),)
+    elif refusal.status == 503:
+        more = ((b"retry-after", b"1"),)
+    elif refusal.status == 413:
+        more = ((b"connection", b"close"),)
+    content = json.dumps(refusal.body()).encode()
+    if scope["type"] == "http":
+        await answer(send, refusal.status, content, more=more)
+        return
+    if "websocket.http.response" not in scope.get("extensions", {}):
+        await send({"type": "websocket.close", "code": 1008, "reason": str(refusal)[:100]})
+        return
+    headers = [(b"content-type", JSON), (b"content-length", b"%d" % len(content)), *more]
+    start = {"type": "websocket.http.response.start", "status": refusal.status}
+    await send({**start, "headers": headers})
+    await send({"type": "websocket.http.response.body", "body": content})
+
+
+def check_sender(scope: Scope, token: str | None) -> None:
+    """Checks the token; without a token, checks that the request comes from this machine.
+
+    A web page in a browser on this machine can send requests too. They have the ``Origin`` of the
+    page, or a ``Host`` that leads here by DNS rebinding.
+
+    Raises:
+        Refusal: the request has no right to an answer.
+    """
+    headers = dict(scope["headers"])
+    if token is None:
+        host = headers.get(b"host", b"localhost").decode("latin-1")
+        origin = headers.get(b"origin")
+        if not _local(f"//{host}"):
+            raise Refusal(403, f"Host: {shown(host)} is not this machine; use 127.0.0.1")
+        if origin is not None and not _local(origin.decode("latin-1")):
+            raise Refusal(403, "Origin: pages of web sites get no answer")
+        return
+    scheme, _, value = headers.get(b"authorization", b"").partition(b" ")
+    given = value.strip()
+    if scheme.lower() == b"basic":
+        try:
+            given = base64.b64decode(given, validate=True).partition(b":")[2]
+        except binascii.Error:
+            given = b""
+    elif scheme.lower() != b"bearer":
+        given = b""
+    if not compare_digest(given, token.encode()):
+        raise Refusal(
+            401,
+            "Authorization: the server's token is missing or wrong; send it as Bearer, or as the"
+            " password of Basic (http://any:TOKEN@host)",
+        )
+
+
+def _local(url: str) -> bool:
+    try:
+        return is_local(urlsplit(url).hostname or "")
+    except ValueError:
+        return False

@@ -1,0 +1,58 @@
+"""Limits of a server, and the keywords that its clients may set."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from agentgym_envs.errors import shown
+from agentgym_envs.serve.refusal import Refusal
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a server accepts."""
+
+    sessions: int = 256
+    """Sessions per environment id; each has its own environment."""
+    idle: float = 900.0
+    """Seconds without a request after which a session ends."""
+    body: int = 2**20
+    """Largest body or message in bytes."""
+    arrival: float = 30.0
+    """Seconds in which a request must arrive completely."""
+    keep_alive: float = 120.0
+    """Seconds for which a connection without a request stays open."""
+    rate: float | None = None
+    """Requests per second of one client address; more requests wait. None: no limit."""
+
+
+def _is_tasks(value: object) -> bool:
+    return isinstance(value, str) or (
+        isinstance(value, list) and all(isinstance(one, str) for one in value)
+    )
+
+
+# No keyword of this list names a file or code.
+CLIENT_KEYWORDS = {
+    "split": (lambda value: isinstance(value, str), "a string"),
+    "tasks": (_is_tasks, "a task id, a pattern, or a list of them"),
+    "admissible": (lambda value: isinstance(value, bool), "true or false"),
+}
+
+
+def client_keywords(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a client's keywords without those that are null.
+
+    Raises:
+        Refusal: a keyword is not in ``CLIENT_KEYWORDS``, or its value has a wrong type.
+    """
+    for name, value in given.items():
+        if name not in CLIENT_KEYWORDS:
+            raise Refusal(
+                400,
+                f"{shown(name)}: clients cannot set this, only {', '.join(CLIENT_KEYWORDS)}",
+            )
+        fits, wanted = CLIENT_KEYWORDS[name]
+        if value is not None and not fits(value):
+            raise Refusal(400, f"{name}: must be {wanted}, not {shown(value)}")
+    return {name: value for name, value in given.items() if value is not None}

@@ -1,0 +1,71 @@
+"""uvicorn with deadlines: requests must arrive in time, and their head must be short."""
+
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+LARGEST_HEAD = 2**16  # bytes
+
+
+def deadlined(arrival: float) -> type[HttpToolsProtocol]:
+    """Returns uvicorn's protocol with a time limit for the arrival of a request.
+
+    uvicorn holds a connection with half a request for ever. This one is closed.
+
+    Args:
+        arrival: the limit in seconds.
+    """
+
+    class Deadlined(HttpToolsProtocol):
+        """One connection."""
+
+        _end: asyncio.TimerHandle | None = None
+        _head = 0  # bytes since the start of the head; -1 outside a head
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self._start()
+
+        def data_received(self, data: bytes) -> None:
+            if self._head >= 0:
+                self._head += len(data)
+            super().data_received(data)
+            if self._head > LARGEST_HEAD:
+                self._abort()
+
+        def on_message_begin(self) -> None:
+            super().on_message_begin()
+            self._head = 0
+            self._start()
+
+        def on_headers_complete(self) -> None:
+            self._head = -1
+            super().on_headers_complete()
+
+        def on_message_complete(self) -> None:
+            self._stop()
+            super().on_message_complete()
+
+        def handle_websocket_upgrade(self) -> None:
+            self._stop()
+            super().handle_websocket_upgrade()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._stop()
+            super().connection_lost(exc)
+
+        def _start(self) -> None:
+            self._stop()
+            self._end = self.loop.call_later(arrival, self._abort)
+
+        def _stop(self) -> None:
+            if self._end is not None:
+                self._end.cancel()
+                self._end = None
+
+        def _abort(self) -> None:
+            if self.transport is not None:
+                self.transport.abort()
+
+    return Deadlined

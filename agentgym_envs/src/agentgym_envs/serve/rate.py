@@ -1,0 +1,46 @@
+"""A limit of requests per second of one client address."""
+
+import asyncio
+import time
+
+from agentgym_envs.serve.refusal import Refusal
+
+LONGEST_WAIT = 30.0  # seconds
+FORGET = 10_000  # addresses after which those without a debt are forgotten
+
+
+class Rate:
+    """Delays requests over the limit; requests that start sessions are refused.
+
+    Args:
+        limit: requests per second and address; as many can come at once.
+    """
+
+    def __init__(self, limit: float):
+        self._limit = limit
+        self._paid: dict[str, float] = {}
+        """The time up to which an address has used its requests."""
+
+    async def wait(self, address: str, *, patient: bool) -> None:
+        """Counts a request, and waits until it is within the limit.
+
+        Args:
+            address: the client's address.
+            patient: whether the request can wait.
+
+        Raises:
+            Refusal: the request cannot wait, or would wait too long.
+        """
+        now = time.monotonic()
+        paid = max(self._paid.get(address, 0.0), now - 1.0)
+        due = paid + 1 / self._limit - now
+        if due > (LONGEST_WAIT if patient else 0.0):
+            raise Refusal(
+                429 if patient else 503,
+                f"{address}: more than {self._limit:g} requests per second; try again later",
+            )
+        self._paid[address] = paid + 1 / self._limit
+        if len(self._paid) > FORGET:
+            self._paid = {key: end for key, end in self._paid.items() if end > now - 1.0}
+        if due > 0:
+            await asyncio.sleep(due)

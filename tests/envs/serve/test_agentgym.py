@@ -1,0 +1,206 @@
+"""The AgentGym protocol, with the requests of the original clients."""
+
+import concurrent.futures
+import itertools
+
+import gymnasium
+import pytest
+from served import serving
+
+from agentgym_envs.envs.babyai.tasks import LEFT_OUT, LEVELS
+
+
+@pytest.fixture(scope="module")
+def server():
+    with serving(
+        "agentgym/TextCraft-v2", "agentgym/BabyAI-v2", "agentgym/Search-v1", "--workers", "1"
+    ) as served:
+        yield served
+
+
+def created(server, family="textcraft"):
+    """Returns a function that posts with the session's number."""
+    status, answer = server.ask(f"/{family}/create", {})
+    assert status == 200
+    key = "env_idx" if isinstance(answer, int) else "id"
+    number = answer if isinstance(answer, int) else answer["id"]
+
+    def post(path, **fields):
+        return server.ask(f"/{family}/{path}", {**fields, key: number})
+
+    post.number = number
+    return post
+
+
+def plan(env_id, task_id):
+    """Returns an episode's first text and the oracle's actions, from an environment alone."""
+    env = gymnasium.make(env_id)
+    text, _ = env.reset(seed=0, options={"task_id": task_id})
+    actions = []
+    for action in env.unwrapped.oracle():
+        actions.append(action)
+        if env.step(action)[2]:
+            break
+    env.close()
+    return text, actions
+
+
+def test_textcraft_plays_a_whole_episode(server):
+    post = created(server)
+    status, answer = post("reset", data_idx=3)
+    assert status == 200
+    goal = answer["observation"].rpartition("Goal: craft ")[2].rstrip(".")
+    _, actions = plan("agentgym/TextCraft-v2", f"depth1-{goal.replace(' ', '_')}")
+    for action in actions:
+        assert server.ask(f"/textcraft/observation?id={post.number}") == (
+            200,
+            answer["observation"],
+        )
+        status, answer = post("step", action=action)
+        assert status == 200
+    assert (answer["reward"], answer["done"]) == (1.0, True)
+    assert post("close") == (200, True)
+
+
+def test_textcraft_numbers_are_taken_modulo_and_create_begins(server):
+    env = gymnasium.make("agentgym/TextCraft-v2").unwrapped
+    count = sum(len(env.task_set.ids(split)) for split in env.task_set.splits)
+    post = created(server)
+    first = server.ask(f"/textcraft/observation?id={post.number}")[1]
+    assert first.startswith("Crafting commands:")
+    assert (
+        post("reset", data_idx=count)[1]["observation"].rpartition("Goal")[2]
+        == (first.rpartition("Goal")[2])
+    )
+    post("close")
+
+
+def test_babyai_has_the_originals_numbers_and_fields(server):
+    post = created(server, "babyai")
+    status, answer = post("reset", data_idx=40 * 3 + 1)
+    text, actions = plan("agentgym/BabyAI-v2", "GoToRedBall-3")
+    assert (status, answer) == (
+        200,
+        {"observation": text, "reward": 0.0, "score": 0.0, "done": False},
+    )
+    for action in actions:
+        status, answer = post("step", action=action)
+    assert answer["done"]
+    assert answer["score"] == answer["reward"] > 0.5
+    post("close")
+
+
+def test_babyais_left_out_numbers_are_refused_and_no_others(server):
+    post = created(server, "babyai")
+    left_out = {
+        40 * seed + LEVELS.index(level) for level, seeds in LEFT_OUT.items() for seed in seeds
+    }
+    for index in (*itertools.islice(sorted(left_out), 5), 2800):
+        status, answer = post("reset", data_idx=index)
+        assert status == 400
+        assert answer["error"].startswith(f"data_idx: {index} is the level")
+    assert post("reset", data_idx=2799)[0] == 200
+    post("close")
+
+
+def test_searchqa_answers_with_bare_values(server):
+    post = created(server, "searchqa")
+    _, text = post("reset", id=5)
+    assert "<answer>" in text
+    assert server.ask(f"/searchqa/observation?env_idx={post.number}") == (200, text)
+    _, answer = post("step", action="I look it up. <search>capital of Peru</search>")
+    assert "<information>" in answer["observation"]
+    assert answer["done"] is False
+    env = gymnasium.make("agentgym/Search-v1", split="test")
+    question, _ = env.reset(options={"task_id": env.unwrapped.task_ids[5]})
+    assert text.endswith(question)
+    *_, solution = env.unwrapped.oracle()
+    assert post("step", action=solution)[1]["reward"] == 1.0
+    count = sum(len(env.unwrapped.task_set.ids(split)) for split in ("train", "dev", "test"))
+    status, answer = post("reset", id=count)
+    assert (status, answer["error"]) == (
+        400,
+        f"id: there is no task {count}, only 0 to {count - 1}",
+    )
+    post("close")
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "subject"),
+    [
+        ("step", {"id": 1, "action": "inventory"}, 404, "id: there is no session 1"),
+        ("step", {"action": "inventory"}, 400, "id: the field is missing"),
+        ("step", {"id": "x"}, 400, "id: must be the number"),
+        ("reset", b"{", 400, "body: must be JSON"),
+        ("reset", b"\xff\x00", 400, "body: must be JSON"),
+        ("reset", [], 400, "body: must be a JSON object"),
+        ("create", {"goal": "stick"}, 400, "goal: must be null"),
+        ("render", {}, 404, "/textcraft/render: there is no such path"),
+    ],
+)
+def test_wrong_requests_name_the_field(server, path, body, status, subject):
+    found, answer = server.ask(f"/textcraft/{path}", body)
+    assert found == status
+    assert answer["error"].startswith(subject)
+
+
+def test_wrong_fields_leave_the_session_as_it_was(server):
+    post = created(server)
+    post("reset", data_idx=0)
+    wrong = [
+        ("step", {}, "action: must be a string, not None"),
+        ("step", {"action": 5}, "action: must be a string, not 5"),
+        ("reset", {"data_idx": -1}, "data_idx: must be a whole number"),
+        ("reset", {"data_idx": "1"}, "data_idx: must be a whole number"),
+    ]
+    for path, fields, message in wrong:
+        status, answer = post(path, **fields)
+        assert status == 400
+        assert answer["error"].startswith(message)
+    assert post("step", action="inventory")[1]["observation"].startswith("Inventory")
+    post("close")
+    status, answer = post("step", action="inventory")
+    assert (status, answer["code"]) == (404, "not_found")
+
+
+def test_steps_before_a_reset_and_after_the_end_are_refused(server):
+    post = created(server, "babyai")
+    status, answer = post("step", action="turn left")
+    assert status == 409
+    assert "call reset first" in answer["error"]
+    post("reset", data_idx=0)
+    _, actions = plan("agentgym/BabyAI-v2", "GoToRedBallGrey-0")
+    for action in actions:
+        assert post("step", action=action)[0] == 200
+    status, answer = post("step", action="turn left")
+    assert status == 409
+    assert "the episode is over" in answer["error"]
+    post("close")
+
+
+def test_steps_of_one_session_queue(server):
+    post = created(server)
+    post("reset", data_idx=0)
+    with concurrent.futures.ThreadPoolExecutor(8) as threads:
+        answers = list(threads.map(lambda _: post("step", action="get 1 flint"), range(8)))
+    assert answers == [(200, {"observation": "Got 1 flint", "reward": 0.0, "done": False})] * 8
+    assert post("step", action="inventory")[1]["observation"] == "Inventory: [flint] (8)"
+    post("close")
+
+
+def test_a_base_address_with_a_slash_works(server):
+    status, answer = server.ask("//babyai//create", {})
+    assert status == 200
+    server.ask("/babyai/close", answer)
+
+
+def test_a_single_family_is_also_served_at_the_root():
+    with serving("agentgym/TextCraft-v2", "--sessions", "1", "--workers", "1") as served:
+        status, answer = served.ask("/create", {})
+        assert status == 200
+        status, full = served.ask("/textcraft/create", {})
+        assert (status, full["code"]) == (503, "full")
+        assert "all 1 sessions are taken" in full["error"]
+        assert served.ask("/step", {"id": answer["id"], "action": "inventory"})[0] == 200
+        assert served.ask("/close", {"id": answer["id"]}) == (200, True)
+        assert served.ask("/create", {})[0] == 200

@@ -1,0 +1,84 @@
+"""A server of ``agentgym serve`` in a process, for the tests of a file."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from contextlib import contextmanager
+
+from processes import environment
+
+FAULTY = "faulty_envs:support/Faulty-v0"
+SLOW = "faulty_envs:support/Slow-v0"
+
+
+class Served:
+    """A running server."""
+
+    def __init__(self, process, base):
+        self.process = process
+        self.base = base
+        self.port = int(base.rpartition(":")[2])
+
+    def ask(self, path, body=None, *, method=None, **headers):
+        """Returns the status and the JSON value of an answer; bytes are sent as they are."""
+        data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+        method = method or ("GET" if data is None else "POST")
+        request = urllib.request.Request(self.base + path, data, headers, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return answer.status, json.load(answer)
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, json.load(error)
+
+    def metric(self, name):
+        """Returns the values of a metric by labels."""
+        with urllib.request.urlopen(f"{self.base}/metrics", timeout=60) as answer:
+            lines = answer.read().decode().splitlines()
+        found = {}
+        for line in lines:
+            if line.startswith(f"agentgym_{name}"):
+                key, _, value = line.rpartition(" ")
+                found[key.removeprefix(f"agentgym_{name}")] = float(value)
+        return found
+
+    def sessions(self):
+        """Returns the number of open sessions."""
+        return sum(v for k, v in self.metric("sessions").items() if k.startswith("{"))
+
+    def stop(self, signum=signal.SIGTERM):
+        """Ends the server; returns its exit status."""
+        self.process.send_signal(signum)
+        return self.process.wait(60)
+
+    def workers(self):
+        """Returns the process ids of the server's workers."""
+        pid = self.process.pid
+        with open(f"/proc/{pid}/task/{pid}/children") as children:
+            own = children.read().split()
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            if thread != str(pid):
+                with open(f"/proc/{pid}/task/{thread}/children") as children:
+                    own += children.read().split()
+        return [int(one) for one in own]
+
+
+@contextmanager
+def serving(*arguments, **variables):
+    """Starts ``agentgym serve`` on a free port and ends it afterwards."""
+    command = [sys.executable, "-m", "agentgym_envs.cli", "serve", *arguments, "--port", "0"]
+    process = subprocess.Popen(
+        command, env=environment() | variables, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        line = process.stdout.readline()
+        assert line.startswith("the server: "), line
+        yield Served(process, line.split()[-1])
+    finally:
+        process.terminate()
+        process.wait(60)
+        process.stdout.close()
