@@ -68,9 +68,9 @@ class Served:
 
 
 @contextmanager
-def serving(*arguments, **variables):
+def serving(*arguments, script="agentgym_envs.cli", **variables):
     """Starts ``agentgym serve`` on a free port and ends it afterwards."""
-    command = [sys.executable, "-m", "agentgym_envs.cli", "serve", *arguments, "--port", "0"]
+    command = [sys.executable, "-m", script, "serve", *arguments, "--port", "0"]
     process = subprocess.Popen(
         command, env=environment() | variables, stdout=subprocess.PIPE, text=True
     )

@@ -27,7 +27,7 @@ import gymnasium
 
 from agentgym_envs import cache, plugins, registry
 from agentgym_envs.core import TextEnv
-from agentgym_envs.errors import AgentGymError, EnvRaised, message_of
+from agentgym_envs.errors import AgentGymError, EnvRaised, UnknownName, message_of
 from agentgym_envs.pool.result import REFUSALS
 from agentgym_envs.pool.wire import Inbox, pack
 from agentgym_envs.wrappers import ActionFormat
@@ -222,9 +222,7 @@ def _error_answer(env_id: str, request: str, error: BaseException) -> dict[str, 
     """Returns the answer for an error: the message, and the class of an argument error."""
     message = message_of(error)
     beginning = request in ("reset", "describe")
-    refusal = next(
-        (name for name, kind in REFUSALS.items() if beginning and isinstance(error, kind)), None
-    )
+    refusal = _refusal(error) if beginning else None
     if not (isinstance(error, AgentGymError) and message.startswith(env_id.rpartition(":")[2])):
         subject = registry.named(env_id)
         message = (
@@ -233,6 +231,13 @@ def _error_answer(env_id: str, request: str, error: BaseException) -> dict[str, 
             else str(EnvRaised.of(subject, error))
         )
     return {"error": message, "refusal": refusal}
+
+
+def _refusal(error: BaseException) -> str | None:
+    """Returns the name in ``REFUSALS`` of an error of the caller, or None."""
+    if isinstance(error, UnknownName):  # a split that does not exist
+        return "ArgumentError"
+    return next((name for name, kind in REFUSALS.items() if isinstance(error, kind)), None)
 
 
 def _read(connection: socket.socket, requests: Requests) -> None:

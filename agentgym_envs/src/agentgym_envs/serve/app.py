@@ -69,6 +69,7 @@ class App:
         parts: the protocols.
         limits: see :class:`Limits`.
         metrics: the counts.
+        rate: delays requests; None: no limit.
         token: the clients' password; None: only clients on this machine.
     """
 
@@ -79,11 +80,12 @@ class App:
         *,
         limits: Limits,
         metrics: Metrics,
+        rate: Rate | None,
         token: str | None,
     ):
         self._sessions, self._parts = list(sessions), list(parts)
         self._limits, self._metrics, self._token = limits, metrics, token
-        self._rate = Rate(limits.rate) if limits.rate else None
+        self._rate = rate
         self._routes: dict[str, Route] = {}
         self.trouble: Exception | None = None
         """The error that prevented the start."""

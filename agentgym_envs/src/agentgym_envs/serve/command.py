@@ -21,7 +21,7 @@ out = Console(emoji=False, highlight=False)
 def serve(
     env_ids: Annotated[list[str], typer.Argument(help='Registered ids, or "module:id".')],
     address: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port; 0 for any free port.")] = 8000,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for any free port.")] = 8000,
     token: Annotated[
         str | None,
         typer.Option(
@@ -132,7 +132,7 @@ def _listen(address: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         return socket.create_server((address, port), family=family, backlog=2048)
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         raise ArgumentError(
             f"{address} port {port} is not available ({error}): use another --port, or 0 for any"
             " free port"

@@ -3,12 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from agentgym_envs import __version__
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.serve.agentgym import AgentGym
-from agentgym_envs.serve.app import App
+from agentgym_envs.serve.app import App, Part
 from agentgym_envs.serve.families import family_of
 from agentgym_envs.serve.limits import Limits
+from agentgym_envs.serve.mcp_server import Mcp
 from agentgym_envs.serve.metrics import Metrics
+from agentgym_envs.serve.openenv import OpenEnv
+from agentgym_envs.serve.rate import Rate
 from agentgym_envs.serve.sessions import Sessions
 
 
@@ -44,4 +48,10 @@ def make_app(
         for sessions in served
         if (family := family_of(sessions.name, keywords)) is not None
     ]
-    return App(served, [AgentGym(families)], limits=limits, metrics=metrics, token=token)
+    rate = Rate(limits.rate) if limits.rate else None
+    parts: list[Part] = [
+        AgentGym(families),
+        OpenEnv(served, limits=limits, metrics=metrics, rate=rate, version=__version__),
+        Mcp(served, limits=limits, version=__version__),
+    ]
+    return App(served, parts, limits=limits, metrics=metrics, rate=rate, token=token)

@@ -1,0 +1,275 @@
+"""The OpenEnv protocol (openenv 0.10): a WebSocket is a session with its own environment.
+
+OpenEnv's client opens a new connection without a word when it has lost the old one. A step before
+a reset is therefore an error: the new connection has no episode.
+"""
+
+import asyncio
+import json
+from collections.abc import Iterable
+from contextlib import AsyncExitStack
+from typing import Any
+
+from agentgym_envs.errors import shown
+from agentgym_envs.pool import Result
+from agentgym_envs.serve.app import Route
+from agentgym_envs.serve.http import Receive, Request, Scope, Send, parse_object
+from agentgym_envs.serve.limits import CLIENT_KEYWORDS, Limits
+from agentgym_envs.serve.metrics import Metrics
+from agentgym_envs.serve.rate import Rate
+from agentgym_envs.serve.refusal import Refusal
+from agentgym_envs.serve.sessions import Session, Sessions
+from agentgym_envs.serve.tools import Toolbox, reset_arguments
+
+CODES = {409: "EXECUTION_ERROR", 500: "EXECUTION_ERROR", 504: "EXECUTION_ERROR"}
+TEXT = {"type": "string"}
+SCHEMAS = {
+    "action": {
+        "title": "TextAction",
+        "type": "object",
+        "properties": {"action": TEXT, "metadata": {"type": "object"}},
+        "required": ["action"],
+        "additionalProperties": False,
+    },
+    "observation": {
+        "title": "TextObservation",
+        "type": "object",
+        "properties": {
+            "text": TEXT,
+            "done": {"type": "boolean"},
+            "reward": {"type": ["number", "null"]},
+            "metadata": {"type": "object"},
+        },
+    },
+    "state": {
+        "title": "State",
+        "type": "object",
+        "properties": {
+            "episode_id": {"type": ["string", "null"]},
+            "step_count": {"type": "integer", "minimum": 0},
+            "task_id": {"type": ["string", "null"]},
+        },
+    },
+}
+UNKNOWN_METHOD, INVALID_REQUEST, INVALID_PARAMS, PARSE_ERROR = -32601, -32600, -32602, -32700
+
+
+class OpenEnv:
+    """Serves each environment under ``/openenv/ID``.
+
+    Args:
+        sessions: the served environments.
+        limits: see :class:`Limits`.
+        metrics: counts messages.
+        rate: delays messages; None: no limit.
+        version: the version of this package.
+    """
+
+    def __init__(
+        self,
+        sessions: Iterable[Sessions],
+        *,
+        limits: Limits,
+        metrics: Metrics,
+        rate: Rate | None,
+        version: str,
+    ):
+        self._sessions, self._limits = list(sessions), limits
+        self._metrics, self._rate, self._version = metrics, rate, version
+
+    def routes(self) -> dict[str, Route]:
+        """Returns the routes of all environments."""
+        found = {}
+        for sessions in self._sessions:
+            base, one = f"/openenv/{sessions.name}", _One(sessions, self._version)
+            found[f"{base}/ws"] = Route("openenv", socket=self._socket(sessions))
+            for name, handler in one.pages().items():
+                found[f"{base}/{name}"] = Route("openenv", {"GET": handler})
+            found[f"{base}/mcp"] = Route("openenv", {"POST": one.call})
+        return found
+
+    async def run(self, stack: AsyncExitStack) -> None:
+        """Starts nothing."""
+
+    def _socket(self, sessions: Sessions) -> Any:
+        async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+            await receive()  # the opening of the connection
+            await send({"type": "websocket.accept"})
+            try:
+                session = sessions.open()
+            except Refusal as refusal:
+                await _send(send, _error(str(refusal), "CAPACITY_REACHED"))
+                await send({"type": "websocket.close", "code": 1013})
+                return
+            try:
+                await self._talk(_Conversation(sessions, session), scope, receive, send)
+            finally:
+                await asyncio.shield(sessions.close(session))
+
+        return serve
+
+    async def _talk(
+        self, conversation: "_Conversation", scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        address = (scope["client"] or ("",))[0]
+        while True:
+            try:
+                async with asyncio.timeout(self._limits.idle):
+                    message = await receive()
+            except TimeoutError:
+                reason = f"no message in {self._limits.idle:g} s"
+                await send({"type": "websocket.close", "code": 1001, "reason": reason})
+                return
+            if message["type"] == "websocket.disconnect":
+                return
+            status, answer = 200, None
+            try:
+                if self._rate is not None:
+                    await self._rate.wait(address, patient=True)
+                answer = await conversation.answer(message.get("text") or message["bytes"])
+            except Refusal as refusal:
+                status = refusal.status
+                answer = _error(str(refusal), CODES.get(refusal.status, "VALIDATION_ERROR"))
+            self._metrics.requests["openenv", status] += 1
+            if answer is None:
+                await send({"type": "websocket.close", "code": 1000})
+                return
+            await _send(send, answer)
+
+
+class _Conversation:
+    """The messages of one connection."""
+
+    def __init__(self, sessions: Sessions, session: Session):
+        self._sessions, self._session = sessions, session
+        self._episode: str | None = None
+
+    async def answer(self, text: str | bytes) -> dict[str, Any] | None:
+        """Returns the answer to a message; None to close.
+
+        Raises:
+            Refusal: the message is wrong, or the environment failed.
+        """
+        try:
+            message = parse_object(text)
+        except Refusal as refusal:
+            return _error(str(refusal).replace("body", "message"), "INVALID_JSON")
+        kind, data = message.get("type"), message.get("data", {})
+        if kind == "close":
+            return None
+        if kind == "state":
+            return {"type": "state", "data": self._state()}
+        if kind not in ("reset", "step"):
+            return _error(
+                f"type: must be reset, step, state or close, not {shown(kind)}", "UNKNOWN_TYPE"
+            )
+        if not isinstance(data, dict):
+            raise Refusal(400, f"data: must be an object, not {shown(data)}")
+        result = await (self._reset(data) if kind == "reset" else self._step(data))
+        return {"type": "observation", "data": _observation(result)}
+
+    async def _reset(self, data: dict[str, Any]) -> Result:
+        given = dict(data)
+        task_id, seed = reset_arguments(given)
+        episode = given.pop("episode_id", None)
+        if episode is not None and not isinstance(episode, str):
+            raise Refusal(400, f"episode_id: must be a string, not {shown(episode)}")
+        result = await self._sessions.reset(
+            self._session, task_id=task_id, seed=seed, keywords=given
+        )
+        self._episode = episode or f"{self._session.number}"
+        return result
+
+    async def _step(self, data: dict[str, Any]) -> Result:
+        if extra := sorted(data.keys() - {"action", "metadata"}):
+            raise Refusal(400, f"{shown(extra[0])}: an action has no such field, only 'action'")
+        return await self._sessions.step(self._session, data.get("action"))
+
+    def _state(self) -> dict[str, Any]:
+        result = self._session.result
+        return {
+            "episode_id": self._episode if result else None,
+            "step_count": self._session.steps,
+            "task_id": (result.info or {}).get("task_id") if result else None,
+        }
+
+
+class _One:
+    """The pages of one environment, and its tools over plain JSON-RPC."""
+
+    def __init__(self, sessions: Sessions, version: str):
+        self._sessions, self._version = sessions, version
+        self._toolbox = Toolbox(sessions)
+
+    def pages(self) -> dict[str, Any]:
+        """Returns handlers by path."""
+        values = {
+            "health": {"status": "healthy"},
+            "metadata": {
+                "name": self._sessions.name,
+                "description": self._sessions.description.instructions or self._sessions.name,
+                "version": self._version,
+                "reset_keywords": ["task_id", "seed", "episode_id", *CLIENT_KEYWORDS],
+            },
+            "schema": SCHEMAS,
+            "openapi.json": _openapi(self._sessions.name, self._version),
+        }
+        return {name: _page(value) for name, value in values.items()}
+
+    async def call(self, request: Request) -> dict[str, Any]:
+        """Answers a JSON-RPC call; an error has the status 200, as JSON-RPC demands."""
+        number = None
+        try:
+            message = parse_object(request.body or b"{}")
+        except Refusal as refusal:
+            return _rpc_error(None, PARSE_ERROR, str(refusal))
+        number, params = message.get("id"), message.get("params", {})
+        if message.get("jsonrpc") != "2.0" or not isinstance(params, dict):
+            return _rpc_error(number, INVALID_REQUEST, "jsonrpc: must be '2.0'; params: an object")
+        if message.get("method") == "tools/list":
+            return {"jsonrpc": "2.0", "id": number, "result": {"tools": self._toolbox.schemas()}}
+        if message.get("method") != "tools/call":
+            return _rpc_error(number, UNKNOWN_METHOD, "method: must be tools/list or tools/call")
+        try:
+            answer = await self._toolbox.call(params.get("name"), params.get("arguments", {}))
+        except Refusal as refusal:
+            return _rpc_error(number, INVALID_PARAMS, str(refusal))
+        content = [{"type": "text", "text": answer.text}]
+        result = {"content": content, "structuredContent": answer.fields, "isError": False}
+        return {"jsonrpc": "2.0", "id": number, "result": result}
+
+
+def _observation(result: Result) -> dict[str, Any]:
+    metadata = {**(result.info or {}), "truncated": result.truncated}
+    return {
+        "observation": {"text": result.observation, "metadata": metadata},
+        "reward": result.reward,
+        "done": result.terminated or result.truncated,
+        "metadata": metadata,
+    }
+
+
+def _error(message: str, code: str) -> dict[str, Any]:
+    return {"type": "error", "data": {"message": message, "code": code}}
+
+
+def _rpc_error(number: Any, code: int, message: str) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": message}}
+
+
+def _page(value: dict[str, Any]) -> Any:
+    async def answer(request: Request) -> dict[str, Any]:
+        return value
+
+    return answer
+
+
+def _openapi(name: str, version: str) -> dict[str, Any]:
+    done = {"responses": {"200": {"description": "JSON"}}}
+    paths: dict[str, Any] = {f"/{path}": {"get": done} for path in ("health", "metadata", "schema")}
+    paths["/mcp"] = {"post": done}
+    return {"openapi": "3.1.0", "info": {"title": name, "version": version}, "paths": paths}
+
+
+async def _send(send: Send, message: dict[str, Any]) -> None:
+    await send({"type": "websocket.send", "text": json.dumps(message)})

@@ -1,0 +1,177 @@
+"""The OpenEnv protocol, with plain WebSockets; tox -e openenv runs the real client."""
+
+import json
+import time
+from socket import SHUT_RDWR
+
+import gymnasium
+import pytest
+from served import FAULTY, serving
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
+
+MAZE = "agentgym/Maze-v1"
+
+
+@pytest.fixture(scope="module")
+def server():
+    with serving(MAZE, FAULTY, "--workers", "1", "--sessions", "4") as served:
+        yield served
+
+
+@pytest.fixture
+def ask(server):
+    """A connection to the maze: sends a message and returns the answer."""
+    with connecting(server) as ask:
+        yield ask
+
+
+class connecting:  # noqa: N801
+    def __init__(self, server, env_id=MAZE):
+        self._opened = connect(f"ws://127.0.0.1:{server.port}/openenv/{env_id}/ws")
+        self.socket = self._opened.__enter__()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.socket.close()
+
+    def __call__(self, kind, **data):
+        return self.send(json.dumps({"type": kind, "data": data}))
+
+    def send(self, text):
+        self.socket.send(text)
+        answer = json.loads(self.socket.recv(30))
+        return answer["type"], answer["data"]
+
+
+def until(condition):
+    end = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_an_episode_is_that_of_the_environment(ask):
+    env = gymnasium.make(MAZE, split="test", admissible=True)
+    text, info = env.reset(seed=7)
+    kind, data = ask("reset", seed=7, split="test", admissible=True, episode_id="mine")
+    assert kind == "observation"
+    assert data["observation"]["text"] == text
+    assert data["metadata"] == {**info, "truncated": False} == data["observation"]["metadata"]
+    assert (data["reward"], data["done"]) == (0.0, False)
+    for turn, action in enumerate(env.unwrapped.oracle(), 1):
+        text, reward, terminated, _, info = env.step(action)
+        _, data = ask("step", action=action)
+        assert data["observation"]["text"] == text
+        assert (data["reward"], data["done"]) == (reward, terminated)
+        assert ask("state") == (
+            "state",
+            {"episode_id": "mine", "step_count": turn, "task_id": info["task_id"]},
+        )
+    assert data["done"]
+    kind, data = ask("step", action="go north")
+    assert (kind, data["code"]) == ("error", "EXECUTION_ERROR")
+    assert "the episode is over" in data["message"]
+
+
+def test_a_step_before_a_reset_is_an_error_also_on_a_new_connection(server, ask):
+    ask("reset", seed=1)
+    with connecting(server) as again:
+        kind, data = again("step", action="go north")
+        assert (kind, data["code"]) == ("error", "EXECUTION_ERROR")
+        assert "call reset first" in data["message"]
+        assert again("reset", seed=1)[0] == "observation"
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "message"),
+    [
+        ("{", "INVALID_JSON", "message: must be JSON"),
+        ("[]", "INVALID_JSON", "message: must be a JSON object"),
+        ('{"type": "render"}', "UNKNOWN_TYPE", "type: must be reset, step, state or close"),
+        ('{"type": "step", "data": []}', "VALIDATION_ERROR", "data: must be an object"),
+        ('{"type": "step", "data": {"x": 1}}', "VALIDATION_ERROR", "'x': an action has no"),
+        ('{"type": "step", "data": {}}', "VALIDATION_ERROR", "action: must be a string"),
+        ('{"type": "reset", "data": {"seed": -1}}', "VALIDATION_ERROR", "seed: must be a whole"),
+        ('{"type": "reset", "data": {"task_id": 5}}', "VALIDATION_ERROR", "task_id: must be a"),
+        ('{"type": "reset", "data": {"task_id": "x"}}', "VALIDATION_ERROR", "unknown task 'x'"),
+        ('{"type": "reset", "data": {"rooms": [4]}}', "VALIDATION_ERROR", "'rooms': clients"),
+        ('{"type": "reset", "data": {"split": 5}}', "VALIDATION_ERROR", "split: must be a string"),
+        ('{"type": "reset", "data": {"split": "x"}}', "VALIDATION_ERROR", "unknown split 'x'"),
+    ],
+)
+def test_wrong_messages_name_the_field_and_the_session_goes_on(ask, text, code, message):
+    ask("reset", seed=3)
+    kind, data = ask.send(text)
+    assert (kind, data["code"]) == ("error", code)
+    assert message in data["message"]
+    assert ask("reset", seed=3)[0] == "observation"
+
+
+def test_a_failed_environment_is_an_error_and_comes_back_with_a_reset(server):
+    with connecting(server, FAULTY.rpartition(":")[2]) as ask:
+        ask("reset", seed=0)
+        kind, data = ask("step", action="raise")
+        assert (kind, data["code"]) == ("error", "EXECUTION_ERROR")
+        assert "goes on with a reset" in data["message"]
+        assert "call reset" in ask("step", action="x")[1]["message"]
+        assert ask("reset", seed=5)[1]["observation"]["text"] == "seed 5"
+
+
+def test_a_full_server_says_so_and_a_closed_connection_frees_its_place(server):
+    until(lambda: server.sessions() == 0)
+    sockets = [connecting(server) for _ in range(4)]
+    with connecting(server) as late:
+        answer = json.loads(late.socket.recv(10))
+        assert answer["data"]["code"] == "CAPACITY_REACHED"
+        with pytest.raises(ConnectionClosed):
+            late.socket.recv(10)
+    sockets[0].socket.send('{"type": "close"}')
+    sockets[1].socket.socket.shutdown(SHUT_RDWR)  # without a word
+    until(lambda: server.sessions() == 2)
+    for one in sockets:
+        one.socket.close()
+    until(lambda: server.sessions() == 0)
+
+
+def test_a_message_that_is_too_long_closes_the_connection_and_no_other(server, ask):
+    ask("reset", seed=1)
+    with connecting(server) as other:
+        other("reset", seed=1)
+        with pytest.raises(ConnectionClosed, match="1009"):
+            other("step", action="x" * 2**21)
+    assert ask("step", action="x" * 10**6)[0] == "observation"
+
+
+def test_the_pages_that_openenv_reads(server):
+    base = f"/openenv/{MAZE}"
+    assert server.ask(f"{base}/health") == (200, {"status": "healthy"})
+    status, page = server.ask(f"{base}/metadata")
+    assert (status, page["name"]) == (200, MAZE)
+    assert "maze of rooms" in page["description"]
+    assert set(server.ask(f"{base}/schema")[1]) == {"action", "observation", "state"}
+    assert "/health" in server.ask(f"{base}/openapi.json")[1]["paths"]
+
+
+def test_tools_over_plain_json_rpc(server):
+    def call(method, **params):
+        body = {"jsonrpc": "2.0", "id": 7, "method": method, "params": params}
+        status, answer = server.ask(f"/openenv/{MAZE}/mcp", body)
+        assert (status, answer["id"]) == (200, 7)
+        return answer
+
+    names = [tool["name"] for tool in call("tools/list")["result"]["tools"]]
+    assert names == ["reset", "act", "go", "take", "end_session"]
+    begun = call("tools/call", name="reset", arguments={"seed": 7})["result"]["structuredContent"]
+    gone = call("tools/call", name="go", arguments={"session": begun["session"], "direction": "up"})
+    assert gone["result"]["structuredContent"]["observation"].startswith("Not an action: go up")
+    assert call("tools/call", name="go", arguments={})["error"]["code"] == -32602
+    assert call("render")["error"]["code"] == -32601
+    end = {"session": begun["session"]}
+    assert (
+        "has ended"
+        in call("tools/call", name="end_session", arguments=end)["result"]["content"][0]["text"]
+    )
+    assert server.ask(f"/openenv/{MAZE}/mcp", {})[1]["error"]["code"] == -32600

@@ -1,0 +1,270 @@
+"""A server among bad clients: limits, rights, garbage, lost connections and dead workers."""
+
+import base64
+import concurrent.futures
+import os
+import re
+import signal
+import socket
+import time
+
+import psutil
+import pytest
+from served import FAULTY, SLOW, serving
+from typer.testing import CliRunner
+
+from agentgym_envs.cli import app
+
+TEXTCRAFT = "agentgym/TextCraft-v2"
+
+
+@pytest.fixture(scope="module")
+def server():
+    with serving(TEXTCRAFT, "--workers", "1", "--sessions", "64") as served:
+        yield served
+
+
+def speak(server, *parts, pause=0.0):
+    """Sends bytes over a new connection; returns all that comes back."""
+    with socket.create_connection(("127.0.0.1", server.port), 10) as connection:
+        try:
+            for part in parts:
+                connection.sendall(part)
+                time.sleep(pause)
+            connection.shutdown(socket.SHUT_WR)
+            return b"".join(iter(lambda: connection.recv(2**16), b""))
+        except ConnectionError:
+            return b""
+
+
+def post(path, body, more=""):
+    """Returns the bytes of a request."""
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n{more}\r\n"
+    return head.encode() + body
+
+
+def until(condition, seconds=10):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",  # TLS
+        b"GET",
+        b"\x00" * 5000,
+        b"POST /step HTTP/1.1\r\nContent-Length: -5\r\n\r\n",
+        b"POST /step HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"GET /%ff%fe HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 10**6,
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    ],
+)
+def test_garbage_ends_its_connection_alone(server, garbage):
+    speak(server, garbage)
+    assert server.ask("/")[0] == 200
+
+
+def test_a_body_over_the_limit_is_refused_and_the_session_goes_on(server):
+    _, made = server.ask("/create", {})
+    status, answer = server.ask("/step", {"id": made["id"], "action": "x" * 10**7})
+    assert (status, answer["code"]) == (413, "too_large")
+    assert answer["error"].startswith("body: more than 1048576 bytes")
+    chunks = b"".join(b"10000\r\n" + b"x" * 0x10000 + b"\r\n" for _ in range(20)) + b"0\r\n\r\n"
+    head = b"POST /step HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", server.port), 10) as connection:
+        connection.sendall(head + chunks)
+        assert connection.recv(100).startswith(b"HTTP/1.1 413")
+    status, answer = server.ask("/step", {"id": made["id"], "action": "x" * 10**6})
+    assert status == 200
+    assert len(answer["observation"]) < 1000
+    server.ask("/close", made)
+
+
+def test_sessions_opened_and_dropped_leave_nothing(server):
+    def cycle(_):
+        made = server.ask("/create", {})[1]
+        server.ask("/step", {"id": made["id"], "action": "inventory"})
+        assert server.ask("/close", {"id": made["id"]}) == (200, True)
+
+    process = psutil.Process(server.process.pid)
+    with concurrent.futures.ThreadPoolExecutor(4) as threads:
+        list(threads.map(cycle, range(50)))
+        before = process.num_fds(), process.num_threads(), len(server.workers())
+        list(threads.map(cycle, range(150)))
+    assert server.sessions() == 0
+    until(lambda: process.num_fds() <= before[0])
+    assert (process.num_threads(), len(server.workers())) == before[1:]
+
+
+def test_connections_that_vanish_leave_no_descriptor(server):
+    process = psutil.Process(server.process.pid)
+    server.ask("/")
+    before = process.num_fds()
+    for _ in range(50):
+        connection = socket.create_connection(("127.0.0.1", server.port), 10)
+        connection.sendall(post("/create", b"{}")[:-1])
+        connection.shutdown(socket.SHUT_WR)
+        connection.close()
+    until(lambda: process.num_fds() <= before)
+    assert server.sessions() == 0
+
+
+def test_a_token_is_bearer_or_the_password_of_basic():
+    with serving(TEXTCRAFT, "--workers", "1", AGENTGYM_SERVE_TOKEN="s3cret") as served:
+        basic = base64.b64encode(b"any:s3cret").decode()
+        for value in ("Bearer s3cret", f"Basic {basic}"):
+            assert served.ask("/", Authorization=value)[0] == 200
+        wrong = base64.b64encode(b"s3cret:").decode()
+        for value in ("Bearer wrong", f"Basic {wrong}", "Basic ???", "s3cret", "Bearer"):
+            status, answer = served.ask("/", Authorization=value)
+            assert (status, answer["code"]) == (401, "no_token")
+        assert served.ask("/metrics")[0] == 401
+        upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+        key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+        path = f"/openenv/{TEXTCRAFT}/ws"
+        with socket.create_connection(("127.0.0.1", served.port), 10) as connection:
+            head = f"GET {path} HTTP/1.1\r\nHost: localhost\r\n{upgrade}{key}\r\n"
+            connection.sendall(head.encode())
+            assert connection.recv(100).startswith(b"HTTP/1.1 401")
+
+
+def test_pages_of_web_sites_get_no_answer(server):
+    assert server.ask("/", Host="evil.example")[0] == 403
+    assert server.ask("/create", {}, Origin="https://evil.example")[0] == 403
+    assert server.ask("/", Host="localhost:1234", Origin="http://127.0.0.1:99")[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([TEXTCRAFT, "--address", "0.0.0.0"], "is open to other machines: set --token"),
+        ([TEXTCRAFT, "--address", "10.255.255.1", "--token", "x"], "is not available"),
+        ([TEXTCRAFT, "--port", "99999"], "99999 is not in the range"),
+        ([TEXTCRAFT, "--token", ""], "token='': must not be empty"),
+        ([TEXTCRAFT, TEXTCRAFT, "--port", "0"], "name each id once"),
+        (["agentgym/TextCaft-v2", "--port", "0"], "Did you mean 'agentgym/TextCraft-v2'?"),
+        ([TEXTCRAFT, "--port", "0", "--set", "split=x"], "unknown split 'x'"),
+        ([TEXTCRAFT, "--port", "0", "--set", "rooms=3"], "does not take 'rooms'"),
+    ],
+)
+def test_wrong_options_end_the_command_with_one_line(arguments, message):
+    result = CliRunner().invoke(app, ["serve", *arguments])
+    assert result.exit_code == 2, result.output
+    assert message in " ".join(result.stderr.split())
+
+
+def limited(*arguments, **limits):
+    """Starts a server with limits that the command does not offer."""
+    variables = {"SERVED_LIMITS": repr(limits)}
+    return serving(*arguments, "--workers", "1", script="served_limits", **variables)
+
+
+def test_half_requests_are_dropped_in_time_and_slow_ones_too():
+    with limited(TEXTCRAFT, arrival=1.0) as served:
+        process = psutil.Process(served.process.pid)
+        served.ask("/")
+        before = process.num_fds()
+        head = b"POST /create HTTP/1.1\r\nHost: localhost\r\n"
+        halves = [b"", b"POS", head, head + b"Content-Length: 5\r\n\r\n{"]
+        connections = [
+            socket.create_connection(("127.0.0.1", served.port), 10)
+            for _ in range(25)
+            for _ in halves
+        ]
+        for number, connection in enumerate(connections):
+            connection.sendall(halves[number % len(halves)])
+        until(lambda: process.num_fds() >= before + len(connections))
+        until(lambda: process.num_fds() <= before, 5)
+        for connection in connections:
+            connection.close()
+        # one byte at a time does not extend the time
+        begun = time.monotonic()
+        assert speak(served, *[b"P"] * 40, pause=0.1) == b""
+        assert time.monotonic() - begun < 6
+        # a complete request that runs longer than that is answered
+        assert served.ask("/create", {})[0] == 200
+
+
+def test_idle_sessions_end_but_never_while_a_request_runs():
+    with limited(SLOW, "--set", "delay=1.5", idle=0.6) as served:
+        base = f"/openenv/{SLOW.rpartition(':')[2]}/mcp"
+
+        def call(name, **arguments):
+            params = {"name": name, "arguments": arguments}
+            body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+            return served.ask(base, body)[1]
+
+        session = call("reset", seed=1)["result"]["structuredContent"]["session"]
+        answer = call("act", session=session, action="x")  # 1.5 s
+        assert answer["result"]["structuredContent"]["observation"] == "turn 1"
+        until(lambda: served.sessions() == 0)
+        assert "there is no session" in call("act", session=session, action="x")["error"]["message"]
+        assert sum(served.metric("sessions_expired_total").values()) == 1
+
+
+def test_requests_over_the_rate_wait_and_create_is_refused():
+    with serving(TEXTCRAFT, "--workers", "1", "--rate", "20") as served:
+        _, made = served.ask("/create", {})
+        begun = time.monotonic()
+        for _ in range(30):
+            assert served.ask("/step", {"id": made["id"], "action": "inventory"})[0] == 200
+        assert 0.4 < time.monotonic() - begun < 5
+        status, answer = served.ask("/create", {})
+        assert status == 503
+        assert "more than 20 requests per second" in answer["error"]
+
+
+def test_a_dead_worker_is_an_error_and_a_reset_brings_the_session_back():
+    with serving(TEXTCRAFT, "--workers", "1") as served:
+        _, made = served.ask("/create", {})
+        (worker,) = served.workers()
+        os.kill(worker, signal.SIGKILL)
+        step = {"id": made["id"], "action": "inventory"}
+        status, answer = served.ask("/step", step)
+        assert (status, answer["code"]) == (500, "environment_failed")
+        assert "reward" not in answer
+        assert served.ask("/step", step)[0] == 409
+        assert served.ask("/reset", {"id": made["id"], "data_idx": 1})[0] == 200
+        assert served.ask("/step", step)[0] == 200
+        kinds = served.metric("environment_failures_total")
+        assert re.search("WorkerDied", str(kinds))
+
+
+def test_sigterm_answers_what_runs_and_leaves_no_process():
+    with serving(SLOW, "--workers", "1", "--set", "delay=1.0") as served:
+        base = f"/openenv/{SLOW.rpartition(':')[2]}/mcp"
+        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+        params = {"name": "reset", "arguments": {"seed": 1}}
+        _, begun = served.ask(base, {**call, "params": params})
+        session = begun["result"]["structuredContent"]["session"]
+        workers = served.workers()
+        params = {"name": "act", "arguments": {"session": session, "action": "x"}}
+        with concurrent.futures.ThreadPoolExecutor(1) as threads:
+            late = threads.submit(served.ask, base, {**call, "params": params})
+            time.sleep(0.3)
+            served.stop()
+            status, answer = late.result(10)
+        assert status == 200
+        assert answer["result"]["structuredContent"]["observation"] == "turn 1"
+        assert not any(psutil.pid_exists(pid) for pid in workers)
+
+
+def test_a_failing_environment_never_becomes_a_reward():
+    with serving(FAULTY, "--workers", "1") as served:
+        base = f"/openenv/{FAULTY.rpartition(':')[2]}/mcp"
+
+        def call(name, **arguments):
+            params = {"name": name, "arguments": arguments}
+            body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+            return served.ask(base, body)[1]
+
+        session = call("reset", seed=1)["result"]["structuredContent"]["session"]
+        for fault in ("raise", "die"):
+            answer = call("act", session=session, action=fault)
+            assert "result" not in answer
+            assert "goes on with a reset" in answer["error"]["message"]
+            assert "result" in call("reset", session=session, seed=1)
