@@ -8,8 +8,7 @@ import sys
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
-
-from processes import environment
+from pathlib import Path
 
 FAULTY = "faulty_envs:support/Faulty-v0"
 SLOW = "faulty_envs:support/Slow-v0"
@@ -67,12 +66,19 @@ class Served:
         return [int(one) for one in own]
 
 
+def _environment():
+    """Returns variables with which the server can import the modules of this folder."""
+    paths = [str(Path(__file__).parent), os.environ.get("PYTHONPATH")]
+    return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
+
+
 @contextmanager
 def serving(*arguments, script="agentgym_envs.cli", **variables):
     """Starts ``agentgym serve`` on a free port and ends it afterwards."""
-    command = [sys.executable, "-m", script, "serve", *arguments, "--port", "0"]
+    python = os.environ.get("SERVED_PYTHON", sys.executable)  # of another environment
+    command = [python, "-m", script, "serve", *arguments, "--port", "0"]
     process = subprocess.Popen(
-        command, env=environment() | variables, stdout=subprocess.PIPE, text=True
+        command, env=_environment() | variables, stdout=subprocess.PIPE, text=True
     )
     try:
         line = process.stdout.readline()

@@ -1,8 +1,9 @@
 """The client and the validator of openenv 0.10, for `tox run -e openenv`."""
 
-import gymnasium
 import pytest
 from served import serving
+
+from agentgym_envs import registry
 
 pytestmark = pytest.mark.clients
 
@@ -24,7 +25,7 @@ def client(server):
 
 
 def test_a_session_is_that_of_the_environment(client):
-    env = gymnasium.make(MAZE, split="test")
+    env = registry.make(MAZE, split="test")
     text, _ = env.reset(seed=7)
     result = client.reset(seed=7, split="test")
     assert (result.observation["text"], result.done) == (text, False)

@@ -90,7 +90,7 @@ class FamilyRoutes:
     async def _step(self, request: Request) -> Any:
         fields = request.fields()
         session = self._session(fields)
-        result = await self._sessions.step(session, fields.get("action"))
+        result = await self._sessions.step(session, self._family.action(fields.get("action")))
         return self._family.stepped(result)
 
     async def _observation(self, request: Request) -> str:

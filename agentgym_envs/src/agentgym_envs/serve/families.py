@@ -13,6 +13,7 @@ from agentgym_envs.errors import TaskError
 from agentgym_envs.pool import Result
 from agentgym_envs.serve.refusal import Refusal
 
+_FENCED = re.compile(r"```(.*?)```", re.DOTALL)
 ORDER = ("test", "train", "dev")  # SearchQA's numbers begin with the test split
 
 
@@ -61,6 +62,10 @@ class Family:
     def seed(self, index: int) -> int | None:
         """Returns the seed of an episode. A task has the same seed in every episode."""
         return index
+
+    def action(self, response: object) -> object:
+        """Returns the action in what the client sends."""
+        return response
 
     def begun_text(self, result: Result) -> str:
         """Returns the first text of an episode."""
@@ -226,6 +231,10 @@ class WebArena(Family):
     name, key, index = "webarena", "env_idx", "idx"
     _ids: dict[int, str] | None = None
 
+    def action(self, response: object) -> object:
+        """Returns the text in the first triple backticks: the client sends the whole response."""
+        return _fenced(response)
+
     def task_id(self, index: int) -> str:
         """Returns the task with WebArena's number."""
         if self._ids is None:
@@ -244,6 +253,10 @@ class WebSites(_Listed):
     """The sites of this package for WebArena's client."""
 
     name, key, index = "websites", "env_idx", "idx"
+
+    def action(self, response: object) -> object:
+        """Returns the text in the first triple backticks."""
+        return _fenced(response)
 
     def stepped(self, result: Result) -> dict[str, Any]:
         """Names the end ``terminated``."""
@@ -272,6 +285,11 @@ def _babyai() -> Any:
     from agentgym_envs.envs.babyai.tasks import babyai_tasks
 
     return babyai_tasks()
+
+
+def _fenced(response: object) -> object:
+    found = _FENCED.search(response) if isinstance(response, str) else None
+    return found[1].strip() if found else response
 
 
 def _done(result: Result) -> bool:

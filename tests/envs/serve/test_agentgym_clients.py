@@ -1,0 +1,125 @@
+"""The unmodified clients of agentenv 0.2.0, for `tox run -e agentenv`."""
+
+import warnings
+
+import gymnasium
+import pytest
+from served import serving
+
+pytestmark = [pytest.mark.clients, pytest.mark.filterwarnings("ignore")]
+
+
+@pytest.fixture(scope="module")
+def clients():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import agentenv.envs
+
+    return agentenv.envs
+
+
+@pytest.fixture(scope="module")
+def server():
+    with serving(
+        "agentgym/TextCraft-v2",
+        "agentgym/BabyAI-v2",
+        "agentgym/ScienceWorld-v2",
+        "agentgym/Search-v1",
+        "--workers",
+        "1",
+    ) as served:
+        yield served
+
+
+def solution(env_id, task_id, seed):
+    """Returns the oracle's actions and the scores after them, from an environment alone."""
+    env = gymnasium.make(env_id)
+    env.reset(seed=seed, options={"task_id": task_id})
+    found = []
+    for action in env.unwrapped.oracle():
+        _, _, terminated, _, info = env.step(action)
+        found.append((action, info["score"]))
+        if terminated:
+            break
+    env.close()
+    return found
+
+
+def react(action):
+    return f"Thought:\nI think.\n\nAction:\n{action}"
+
+
+def play(client, responses):
+    """Plays whole responses; returns the last output."""
+    for response in responses:
+        output = client.step(response)
+        assert isinstance(output.state, str)
+    return output
+
+
+def test_textcraft(server, clients):
+    client = clients.TextCraftEnvClient(f"{server.base}/textcraft", data_len=10)
+    client.reset(3)
+    goal = client.observe().rpartition("Goal: craft ")[2].rstrip(".").replace(" ", "_")
+    plan = solution("agentgym/TextCraft-v2", f"depth1-{goal}", 3)
+    output = play(client, [react(action) for action, _ in plan])
+    assert (output.reward, output.done) == (1, True)
+    client.close()
+
+
+def test_babyai(server, clients):
+    client = clients.BabyAIEnvClient(f"{server.base}/babyai", data_len=10)
+    client.reset(40 * 5 + 18)
+    assert "Available actions: [" in client.observe()
+    plan = solution("agentgym/BabyAI-v2", "PickupLoc-5", 0)
+    output = play(client, [react(action) for action, _ in plan])
+    assert output.done
+    assert output.reward == plan[-1][1] > 0.5
+    with pytest.raises(AssertionError):  # a number that is left out
+        client.reset(40 * 0 + 15)
+    client.close()
+
+
+def test_sciworld(server, clients):
+    client = clients.SciworldEnvClient(f"{server.base}/sciworld", data_len=10)
+    index = 30 * 4 + 540 + 436 + 300 + 2  # the third variation of power-component
+    client.reset(index)
+    assert client.observe().startswith("Your task is to turn on")
+    plan = solution("agentgym/ScienceWorld-v2", "power-component-2", index)
+    output = play(client, [react(action) for action, _ in plan])
+    assert (output.reward, output.done) == (100, True)
+    for wrong in (4639, 10**6):
+        with pytest.raises(AssertionError):
+            client.reset(wrong)
+    client.reset(4638)
+    client.close()
+
+
+def test_searchqa(server, clients):
+    client = clients.SearchQAEnvClient(f"{server.base}/searchqa", data_len=10)
+    client.reset(5)
+    assert "Question: " in client.observe()
+    env = gymnasium.make("agentgym/Search-v1", split="test")
+    env.reset(options={"task_id": env.unwrapped.task_ids[5]})
+    responses = [f"<think>so</think> {action}" for action in env.unwrapped.oracle()]
+    output = play(client, responses)
+    assert (output.reward, output.done) == (1, True)
+    client.close()
+
+
+def test_a_token_in_the_address(clients):
+    with serving("agentgym/TextCraft-v2", "--workers", "1", "--token", "s3cret") as served:
+        base = served.base.replace("http://", "http://any:s3cret@")
+        client = clients.TextCraftEnvClient(f"{base}/", data_len=10)
+        client.reset(0)
+        assert client.step(react("inventory")).state.startswith("Inventory")
+
+
+def test_webarenas_client_plays_our_sites(clients, browser):
+    with serving("agentgym/WebSites-v1", "--workers", "1") as served:
+        client = clients.WebarenaEnvClient(f"{served.base}/websites", data_len=10)
+        client.reset(0)
+        assert "OBJECTIVE" in client.observe()
+        output = client.step("In summary, the next action I will perform is ```stop [no]```")
+        assert (output.reward, output.done) == (0, True)
+        client.close()
