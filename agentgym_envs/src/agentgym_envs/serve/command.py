@@ -14,6 +14,7 @@ from agentgym_envs.network import is_local
 from agentgym_envs.serve.limits import Limits
 
 PACKAGES = ("uvicorn", "httptools", "websockets", "mcp")
+BACKLOG = 2048  # connections that wait to be accepted
 DRAIN = 30  # seconds in which requests can finish after SIGTERM
 out = Console(emoji=False, highlight=False)
 
@@ -101,6 +102,7 @@ def run(
         lifespan="on",
         log_level="critical",
         access_log=False,
+        proxy_headers=False,
         server_header=False,
         date_header=False,
         timeout_keep_alive=int(limits.keep_alive),
@@ -130,9 +132,16 @@ def _listen(address: str, port: int) -> socket.socket:
         ArgumentError: the address or the port is not available.
     """
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    # asyncio sets TCP_NODELAY only on sockets that name their protocol. Without it, an answer waits
+    # 40 ms for the client's acknowledgement of its head.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        return socket.create_server((address, port), family=family, backlog=2048)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((address, port))
+        listener.listen(BACKLOG)
+        return listener
     except OSError as error:
+        listener.close()
         raise ArgumentError(
             f"{address} port {port} is not available ({error}): use another --port, or 0 for any"
             " free port"

@@ -4,6 +4,7 @@ import base64
 import binascii
 import json
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from functools import lru_cache
 from hmac import compare_digest
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -50,7 +51,8 @@ class Request:
 
     def query(self, name: str) -> str:
         """Returns a value of the query; empty without one."""
-        return parse_qs(self.scope["query_string"].decode("latin-1")).get(name, [""])[0]
+        text: str = self.scope["query_string"].decode("latin-1")
+        return parse_qs(text).get(name, [""])[0]
 
 
 def parse_object(text: str | bytes) -> dict[str, Any]:
@@ -174,6 +176,7 @@ def check_sender(scope: Scope, token: str | None) -> None:
         )
 
 
+@lru_cache(256)
 def _local(url: str) -> bool:
     try:
         return is_local(urlsplit(url).hostname or "")

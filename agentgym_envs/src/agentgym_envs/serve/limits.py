@@ -1,6 +1,6 @@
 """Limits of a server, and the keywords that its clients may set."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +33,7 @@ def _is_tasks(value: object) -> bool:
 
 
 # No keyword of this list names a file or code.
-CLIENT_KEYWORDS = {
+CLIENT_KEYWORDS: dict[str, tuple[Callable[[object], bool], str]] = {
     "split": (lambda value: isinstance(value, str), "a string"),
     "tasks": (_is_tasks, "a task id, a pattern, or a list of them"),
     "admissible": (lambda value: isinstance(value, bool), "true or false"),
