@@ -134,14 +134,11 @@ async def websocket(port: int, *, sessions: int, seconds: float) -> Callable[[],
     for one in sockets:
         await one.send(json.dumps({"type": "reset", "data": {"seed": 0}}))
         await one.recv()
-    episode = json.dumps({"type": "reset", "data": {"seed": 0}})
 
     async def steps(number: int, end: float, took: list[float]) -> None:
-        turns = 0
         while time.perf_counter() < end:
             begun = time.perf_counter()
-            turns += 1
-            await sockets[number].send(episode if turns % 50 == 0 else step)
+            await sockets[number].send(step)
             assert '"observation"' in await sockets[number].recv()
             took.append(time.perf_counter() - begun)
 

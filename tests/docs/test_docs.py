@@ -63,6 +63,7 @@ ELSEWHERE = (
     "agentgym view",
     "inspect eval",
     "python docs/examples",
+    "agentgym serve",
     "agentgym compare",  # and what needs its comparisons
     "agentgym report results/first",
     "agentgym export comparisons.jsonl",

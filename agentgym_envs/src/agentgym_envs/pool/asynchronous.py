@@ -4,7 +4,7 @@ import asyncio
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import Any, Self
 
@@ -16,6 +16,8 @@ from agentgym_envs.pool.result import Result
 
 Request = tuple[int, Callable[[], None], asyncio.Future[Result]]
 """The environment's index, a function that sends the request to the pool, and the future result."""
+
+News = tuple[asyncio.Future[Result], Result | Exception]
 
 
 class AsyncEnvPool:
@@ -33,6 +35,8 @@ class AsyncEnvPool:
     def __init__(self, env_id: str, num_envs: int, **kwargs: Any):
         self._pool = EnvPool(env_id, num_envs, **kwargs)
         self._loop = asyncio.get_running_loop()
+        self._woken = False
+        """Whether the thread was woken and has not looked at ``_asked`` since."""
         self._current: dict[int, asyncio.Future[Result]] = {}
         self._asked: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -91,7 +95,9 @@ class AsyncEnvPool:
         answer: asyncio.Future[Result] = self._loop.create_future()
         self._current[index] = answer
         self._asked.put((index, ask, answer))
-        self._pool.wake()
+        if not self._woken:  # a call of the system for each request would be slow
+            self._woken = True
+            self._pool.wake()
         return await answer
 
     def _serve(self) -> None:
@@ -101,8 +107,8 @@ class AsyncEnvPool:
         try:
             with self._pool:
                 while self._take(waiting):
-                    for result in self._pool.recv():
-                        self._tell(waiting[result.index].popleft(), result)
+                    results = self._pool.recv()
+                    self._tell([(waiting[r.index].popleft(), r) for r in results])
         finally:
             for answer in chain(*waiting):
                 self._loop.call_soon_threadsafe(answer.cancel)
@@ -113,6 +119,7 @@ class AsyncEnvPool:
         Returns:
             False after :meth:`close`.
         """
+        self._woken = False  # before the look at the queue: a later request wakes again
         while not any(waiting) or not self._asked.empty():
             request = self._asked.get()
             if request is None:
@@ -121,19 +128,21 @@ class AsyncEnvPool:
             try:
                 ask()
             except Exception as error:
-                self._tell(answer, error)
+                self._tell([(answer, error)])
             else:
                 waiting[index].append(answer)
         return True
 
-    def _tell(self, answer: asyncio.Future[Result], news: Result | Exception) -> None:
-        self._loop.call_soon_threadsafe(_settle, answer, news)
+    def _tell(self, news: Sequence[News]) -> None:
+        if news:
+            self._loop.call_soon_threadsafe(_settle, news)
 
 
-def _settle(answer: asyncio.Future[Result], news: Result | Exception) -> None:
-    if answer.cancelled():
-        return
-    if isinstance(news, Exception):
-        answer.set_exception(news)
-    else:
-        answer.set_result(news)
+def _settle(news: Sequence[News]) -> None:
+    for answer, found in news:
+        if answer.cancelled():
+            continue
+        if isinstance(found, Exception):
+            answer.set_exception(found)
+        else:
+            answer.set_result(found)
