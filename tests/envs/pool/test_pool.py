@@ -431,7 +431,7 @@ def test_one_agent_is_not_several():
         (FAULTY, {"construct": "raise"}, EnvRaised, "broken on purpose"),
         (FAULTY, {"colour": 1}, ArgumentError, "does not take 'colour'"),
         ("agentgym/Maze-v1", {"tasks": "none-*"}, TaskError, "none-"),
-        ("agentgym/Maze-v1", {"split": "odd"}, EnvRaised, "agentgym-envs: unknown split 'odd'"),
+        ("agentgym/Maze-v1", {"split": "odd"}, ArgumentError, "agentgym-envs: unknown split 'odd'"),
         ("agentgym/Nowhere-v0", {}, UnknownName, "Nowhere"),
     ],
 )

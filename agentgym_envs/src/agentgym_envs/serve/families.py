@@ -154,7 +154,7 @@ class BabyAI(Family):
 
         name = f"{LEVELS[index % len(LEVELS)]}-{index // len(LEVELS)}"
         try:
-            return _babyai().get(name).id
+            return str(_babyai().get(name).id)
         except TaskError as error:
             raise Refusal(
                 400,

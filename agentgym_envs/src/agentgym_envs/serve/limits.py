@@ -26,6 +26,14 @@ class Limits:
     """Requests per second of one client address; more requests wait. None: no limit."""
 
 
+def _is_string(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_bool(value: object) -> bool:
+    return isinstance(value, bool)
+
+
 def _is_tasks(value: object) -> bool:
     return isinstance(value, str) or (
         isinstance(value, list) and all(isinstance(one, str) for one in value)
@@ -34,9 +42,9 @@ def _is_tasks(value: object) -> bool:
 
 # No keyword of this list names a file or code.
 CLIENT_KEYWORDS: dict[str, tuple[Callable[[object], bool], str]] = {
-    "split": (lambda value: isinstance(value, str), "a string"),
+    "split": (_is_string, "a string"),
     "tasks": (_is_tasks, "a task id, a pattern, or a list of them"),
-    "admissible": (lambda value: isinstance(value, bool), "true or false"),
+    "admissible": (_is_bool, "true or false"),
 }
 
 

@@ -203,7 +203,7 @@ class _One:
 
     def pages(self) -> dict[str, Any]:
         """Returns handlers by path."""
-        values = {
+        values: dict[str, dict[str, Any]] = {
             "health": {"status": "healthy"},
             "metadata": {
                 "name": self._sessions.name,

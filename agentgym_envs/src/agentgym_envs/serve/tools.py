@@ -11,7 +11,8 @@ from agentgym_envs.errors import shown
 from agentgym_envs.pool import Result
 from agentgym_envs.serve.refusal import Refusal
 from agentgym_envs.serve.sessions import Session, Sessions
-from agentgym_envs.wrappers.formats import FormatError, FunctionCall
+from agentgym_envs.wrappers import FormatError
+from agentgym_envs.wrappers.formats import FunctionCall
 
 SESSION = {"type": "integer", "description": "The session's number, which reset returns."}
 RESET = {
@@ -131,7 +132,7 @@ def reset_arguments(given: dict[str, Any]) -> tuple[str | None, int | None]:
 def _answer(session: Session, result: Result, text: str) -> Answer:
     info = result.info or {}
     done = result.terminated or result.truncated
-    fields = {
+    fields: dict[str, Any] = {
         "session": session.number,
         "observation": result.observation,
         "reward": result.reward,

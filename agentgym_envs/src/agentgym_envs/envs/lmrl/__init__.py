@@ -1,0 +1,1 @@
+"""Environments with the rules of LMRL-Gym, for its clients in AgentGym."""
