@@ -140,7 +140,7 @@ def _listen(address: str, port: int) -> socket.socket:
         listener.bind((address, port))
         listener.listen(BACKLOG)
         return listener
-    except OSError as error:
+    except (OSError, OverflowError) as error:
         listener.close()
         raise ArgumentError(
             f"{address} port {port} is not available ({error}): use another --port, or 0 for any"

@@ -63,7 +63,8 @@ def deadlined(arrival: float) -> type[HttpToolsProtocol]:
         _head = 0  # bytes since the start of the head; -1 outside a head
 
         def connection_made(self, transport: Any) -> None:
-            super().connection_made(_Joined(transport))
+            joined: Any = _Joined(transport)
+            super().connection_made(joined)
             self._start()
 
         def data_received(self, data: bytes) -> None:
@@ -88,7 +89,8 @@ def deadlined(arrival: float) -> type[HttpToolsProtocol]:
 
         def handle_websocket_upgrade(self) -> None:
             self._stop()
-            self.transport = self.transport.inner
+            joined: Any = self.transport
+            self.transport = joined.inner
             super().handle_websocket_upgrade()
 
         def connection_lost(self, exc: Exception | None) -> None:
