@@ -25,6 +25,7 @@ def server():
         "agentgym/BabyAI-v2",
         "agentgym/ScienceWorld-v2",
         "agentgym/Search-v1",
+        "agentgym/LMRLMaze-v1",
         "--workers",
         "1",
     ) as served:
@@ -105,6 +106,25 @@ def test_searchqa(server, clients):
     output = play(client, responses)
     assert (output.reward, output.done) == (1, True)
     client.close()
+
+
+def test_maze(server, clients):
+    client = clients.MazeEnvClient(f"{server.base}/maze", data_len=25)
+    client.reset(10)
+    assert client.observe().endswith(
+        "The goal is at position 8, 6. Your current position is at position 2, 3. There are walls"
+        " to your right, to your left."
+    )
+    plan = solution("agentgym/LMRLMaze-v1", "game-10", 0)
+    output = play(client, [react(action) for action, _ in plan])
+    assert (output.state, output.reward, output.done) == ("Success", 1, True)
+    client.reset(0)
+    output = play(client, [react("move up")] * 50)
+    assert (output.reward, output.done) == (0, False)
+    output = client.step(react("move up"))
+    assert (output.state, output.reward, output.done) == ("Failure", -1, True)
+    with pytest.raises(AssertionError):  # this game begins at the goal
+        client.reset(25)
 
 
 def test_a_token_in_the_address(clients):

@@ -22,7 +22,7 @@ out = Console(emoji=False, highlight=False)
 def serve(
     env_ids: Annotated[list[str], typer.Argument(help='Registered ids, or "module:id".')],
     address: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for any free port.")] = 8000,
+    port: Annotated[int, typer.Option(help="Port; 0 for any free port.")] = 8000,
     token: Annotated[
         str | None,
         typer.Option(

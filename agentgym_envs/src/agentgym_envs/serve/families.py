@@ -263,11 +263,34 @@ class WebSites(_Listed):
         return {**super().stepped(result), "terminated": _done(result)}
 
 
+class Maze(Family):
+    """LMRL-Gym's maze. Numbers are the original's games; game 25 begins at the goal, so is no task.
+
+    A client that runs out of steps gets the reward -1, as in the original.
+    """
+
+    name, index = "maze", "game"
+
+    def task_id(self, index: int) -> str:
+        """Returns the task of a game."""
+        from agentgym_envs.envs.lmrl.maze import PLACES
+
+        if index >= len(PLACES) - 1:
+            raise _out_of_range(self.index, index, len(PLACES) - 1)
+        return f"game-{index}"
+
+    def stepped(self, result: Result) -> dict[str, Any]:
+        """Gives failure its reward."""
+        failed = _done(result) and not (result.info or {})["success"]
+        return {**super().stepped(result), **({"reward": -1.0} if failed else {})}
+
+
 FAMILIES: dict[str, type[Family]] = {
     "agentgym/TextCraft": TextCraft,
     "agentgym/BabyAI": BabyAI,
     "agentgym/ScienceWorld": SciWorld,
     "agentgym/Search": SearchQA,
+    "agentgym/LMRLMaze": Maze,
     "agentgym/WebArena": WebArena,
     "agentgym/WebSites": WebSites,
 }

@@ -71,9 +71,9 @@ class LMRLMazeEnv(TextEnv):
 
     def act(self, action: str) -> Outcome:
         """Moves the agent, unless a wall is in the way or the steps are used up."""
-        if self._turn >= STEPS:
-            return Outcome(FAILURE, 0.0, done=True)
         text = command(action, 100).lower()
+        if self._turn >= STEPS:
+            return Outcome(FAILURE, 0.0, done=True, invalid=text not in MOVES)
         if text in MOVES and (place := _next(self._place, text)) in PLACES:
             self._place = place
         if self._place == GOAL:
