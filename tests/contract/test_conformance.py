@@ -62,7 +62,7 @@ def held(env_id, **kwargs):
         *(
             "agentgym/Maze-v1",
             "agentgym/LockedMaze-v1",
-            "agentgym/LMRLMaze-v1",
+            "agentgym/LMRLMaze-v0",
             "agentgym/TextCraft-v2",
             "agentgym/BabyAI-v2",
             "agentgym/Search-v1",

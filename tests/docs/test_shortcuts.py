@@ -15,6 +15,7 @@ AIM = 0.10
 WITHOUT = {
     "agentgym/TextWorld-v0": "plays games of the user's own",
     "agentgym/TwoAttempts-v0": "plays another environment twice",
+    "agentgym/LMRLMaze-v0": "one maze, for a client of AgentGym; its README has random play",
     "agentgym/WebArena-v1": "needs sites of the user's own",
 }
 PARTIAL_ORACLE = {

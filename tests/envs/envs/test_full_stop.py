@@ -14,7 +14,7 @@ from agentgym_envs.core import command
 GRAMMARS = {
     "agentgym/Maze-v1": [{}],
     "agentgym/LockedMaze-v1": [{}],
-    "agentgym/LMRLMaze-v1": [{}],
+    "agentgym/LMRLMaze-v0": [{}],
     "agentgym/TextCraft-v2": [{}],
     "agentgym/BabyAI-v2": [{}],
     "agentgym/Connect4-v1": [{"seats": "all"}],

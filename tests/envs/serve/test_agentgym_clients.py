@@ -25,7 +25,7 @@ def server():
         "agentgym/BabyAI-v2",
         "agentgym/ScienceWorld-v2",
         "agentgym/Search-v1",
-        "agentgym/LMRLMaze-v1",
+        "agentgym/LMRLMaze-v0",
         "--workers",
         "1",
     ) as served:
@@ -115,7 +115,7 @@ def test_maze(server, clients):
         "The goal is at position 8, 6. Your current position is at position 2, 3. There are walls"
         " to your right, to your left."
     )
-    plan = solution("agentgym/LMRLMaze-v1", "game-10", 0)
+    plan = solution("agentgym/LMRLMaze-v0", "game-10", 0)
     output = play(client, [react(action) for action, _ in plan])
     assert (output.state, output.reward, output.done) == ("Success", 1, True)
     client.reset(0)

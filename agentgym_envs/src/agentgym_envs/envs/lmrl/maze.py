@@ -1,6 +1,7 @@
-"""``agentgym/LMRLMaze-v1``: the fully observed double-T maze of LMRL-Gym (Abdulhai et al., 2023).
+"""``agentgym/LMRLMaze-v0``: LMRL-Gym's maze: walk to a known position.
 
-The rules are written again from their description; no code is taken.
+It is the fully observed double-T maze of Abdulhai et al. (2023). The rules are written again from
+their description; no code is taken.
 """
 
 import random
@@ -46,7 +47,9 @@ HELD_OUT = {"dev": (3, 10, 17), "test": (0, 5, 12, 16, 20, 23)}  # games; the re
 
 
 class LMRLMazeEnv(TextEnv):
-    """The agent walks to a goal whose position, and its own, it always knows.
+    """Walk to a position in LMRL-Gym's maze.
+
+    The agent always knows the position of the goal and its own.
 
     Args:
         **kwargs: see :class:`agentgym_envs.core.TextEnv`.
