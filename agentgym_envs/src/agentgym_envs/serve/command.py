@@ -13,7 +13,7 @@ from agentgym_envs.keywords import keywords
 from agentgym_envs.network import is_local
 from agentgym_envs.serve.limits import Limits
 
-PACKAGES = ("uvicorn", "httptools", "websockets", "mcp")
+PACKAGES = ("uvicorn", "httptools", "websockets", "mcp_types")  # of version 2 of mcp
 BACKLOG = 2048  # connections that wait to be accepted
 DRAIN = 30  # seconds in which requests can finish after SIGTERM
 out = Console(emoji=False, highlight=False)
