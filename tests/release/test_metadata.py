@@ -23,6 +23,7 @@ BROUGHT = {
     "tokenizers": "transformers",
     "py4j": "scienceworld",
     "jericho": "textworld",
+    "mcp_types": "mcp",
 }
 # For derive.py, whose docstring says how to install them.
 DEVELOPERS_ONLY = {

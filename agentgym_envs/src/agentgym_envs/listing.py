@@ -40,4 +40,4 @@ def listing(width: int) -> Iterator[str]:
 
 def _described(plugin: Plugin, marks: list[str], width: int) -> str:
     text = " ".join([*(f"[{mark}]" for mark in marks), first_sentence(plugin)])
-    return textwrap.shorten(text, max(width, 20), placeholder=" …")
+    return textwrap.shorten(text, max(width, 20), placeholder=" …", break_on_hyphens=False)
