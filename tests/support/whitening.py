@@ -10,6 +10,7 @@ import sys
 import processes
 import torch
 
+from agentgym_train.config import EngineConfig
 from agentgym_train.engine.deepspeed import start_processes
 from agentgym_train.engine.distributed import Distributed
 from agentgym_train.learning.advantages import whitened
@@ -17,7 +18,7 @@ from agentgym_train.learning.advantages import whitened
 
 def work(rank, file, folder):
     value_BT, action_BT = torch.load(file)
-    start_processes()
+    start_processes(EngineConfig())
     torch.save(
         whitened(value_BT[rank::2], action_BT[rank::2], Distributed()), f"{folder}/{rank}.pt"
     )

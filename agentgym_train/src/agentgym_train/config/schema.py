@@ -202,6 +202,9 @@ class EngineConfig:
     sleep: bool = False
     """Keep weights and optimizer in main memory while the generator works. It frees memory of a GPU
     that both use; each step moves them twice."""
+    collective_timeout: Positive = 7200.0
+    """Seconds that a process waits for the others in a collective operation. It must be longer than
+    the longest rollout of a step. Processes notice within a minute if another one has ended."""
 
 
 @dataclass(frozen=True, kw_only=True)

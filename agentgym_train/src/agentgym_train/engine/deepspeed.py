@@ -35,6 +35,7 @@ from transformers.integrations.deepspeed import (
 
 from agentgym_train.config import EngineConfig
 from agentgym_train.data.batching import Batch
+from agentgym_train.engine import joining, peers
 from agentgym_train.engine.distributed import Distributed
 from agentgym_train.engine.logps import Forward, episode_scores, token_logps, token_values
 from agentgym_train.engine.offload import Offload
@@ -45,10 +46,8 @@ from agentgym_train.models import lora
 from agentgym_train.models.loading import device
 from agentgym_train.models.policy import Policy
 
-COLLECTIVE_TIMEOUT = timedelta(hours=2)  # processes wait in collectives for the slowest rollout
 
-
-def start_processes() -> None:
+def start_processes(config: EngineConfig) -> None:
     """Joins the process group; further calls do nothing.
 
     A process without the variables of a launcher creates a group of one.
@@ -57,20 +56,16 @@ def start_processes() -> None:
         return
     deepspeed_log.setLevel("WARNING")
     backend = get_accelerator().communication_backend_name()
-    if "MASTER_ADDR" not in os.environ:
-        os.environ.update(RANK="0", LOCAL_RANK="0", WORLD_SIZE="1")
-        # A store in memory needs no port, which another program could have taken.
-        store = dist.HashStore()  # type: ignore[attr-defined]
-        dist.init_process_group(
-            backend, store=store, rank=0, world_size=1, timeout=COLLECTIVE_TIMEOUT
-        )
+    timeout = timedelta(seconds=config.collective_timeout)
+    store, rank, size = joining.meet(timeout)
+    dist.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=timeout)
     if get_accelerator().device_name() == "cpu":
         # DeepSpeed compiles its shared-memory collectives at first use. gloo needs neither a
         # compiler nor ninja.
         deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False
     import_muon()
     deepspeed.init_distributed(
-        dist_backend=backend, timeout=COLLECTIVE_TIMEOUT, verbose=False, auto_mpi_discovery=False
+        dist_backend=backend, timeout=timeout, verbose=False, auto_mpi_discovery=False
     )
 
 
@@ -94,6 +89,7 @@ def end_process() -> NoReturn:
     does so while the interpreter shuts down aborts the process. These threads cannot be joined,
     since DeepSpeed keeps groups alive under ZeRO-3.
     """
+    peers.close()
     dist.destroy_process_group()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -150,7 +146,7 @@ def loading(config: EngineConfig, dtype: str) -> Iterator[None]:
     Every process then holds its part of each weight, and never a whole model. Only the first
     process reads the files.
     """
-    start_processes()
+    start_processes(config)
     if config.zero_stage < 3:
         yield
         return
@@ -190,7 +186,7 @@ class Engine:
         name: str = "engine",
         universal: bool = False,
     ):
-        start_processes()
+        start_processes(config)
         self.config, self.temperature = config, temperature
         self.name, self.universal = name, universal
         if not isinstance(model, Policy) and model.get_output_embeddings() is not None:
@@ -356,7 +352,7 @@ class Frozen:
     def __init__(
         self, model: PreTrainedModel, config: EngineConfig, *, dtype: str, temperature: float
     ):
-        start_processes()
+        start_processes(config)
         self._temperature = temperature
         model.requires_grad_(False)
         policy = Policy(model)

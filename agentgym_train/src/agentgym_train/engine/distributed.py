@@ -4,7 +4,7 @@ With one process nothing is exchanged, and the results are the same.
 """
 
 import pickle
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -55,6 +55,32 @@ class Distributed:
             values = [None] * self.size
             dist.all_gather_object(values, value)
         return values
+
+    def from_main(self, value: Callable[[], Any]) -> Any:
+        """Returns the main process's value on every process.
+
+        The processes of a run can see different states of a disk that they share, so only the
+        main one looks.
+
+        Args:
+            value: returns a picklable object; only the main process calls it.
+
+        Raises:
+            Exception: an exception of the main process is raised on every process.
+        """
+        if self.size == 1:
+            return value()
+        answer: list[Any] = [None]
+        if self.is_main:
+            try:
+                answer = [(value(), None)]
+            except Exception as error:
+                answer = [(None, error)]
+        dist.broadcast_object_list(answer, src=0, device=self._device)
+        found, raised = answer[0]
+        if raised is not None:
+            raise raised
+        return found
 
     def exchange(self, values: Sequence[Any]) -> list[Any]:
         """Sends one value to each process; returns the values sent to this one, by rank.

@@ -168,14 +168,15 @@ class MetricsFile:
     Args:
         path: the file.
         start: the last step to keep; later lines come from before a crash and are removed.
-        owner: whether this process writes the file; other processes only read it.
+        distributed: the processes; the main one reads and writes the file.
     """
 
-    def __init__(self, path: Path, *, start: int, owner: bool = True):
-        self.path, self.owner = path, owner
-        self.kept = [row for row in read(path) if row["step"] <= start] if path.exists() else []
+    def __init__(self, path: Path, *, start: int, distributed: Distributed):
+        self.path, self.owner = path, distributed.is_main
+        rows = distributed.from_main(lambda: read(path) if path.exists() else [])
+        self.kept = [row for row in rows if row["step"] <= start]
         """The lines of earlier steps."""
-        if owner:
+        if self.owner:
             write_whole(path, _lines(self.kept))
 
     def write(self, *rows: dict[str, Any]) -> None:
@@ -212,15 +213,15 @@ class Notes:
 
     Args:
         path: the file.
-        write: whether this process writes the file.
+        distributed: the processes; the main one reads and writes the file.
 
     Raises:
         RunFolderError: the file exists but is damaged.
     """
 
-    def __init__(self, path: Path, *, write: bool):
-        self.path, self.write = path, write
-        self.rows = _rows(path) if path.exists() else {}
+    def __init__(self, path: Path, distributed: Distributed):
+        self.path, self.write = path, distributed.is_main
+        self.rows = distributed.from_main(lambda: _rows(path) if path.exists() else {})
 
     def add(self, key: str, row: dict[str, Any]) -> None:
         """Adds or replaces a row."""

@@ -5,6 +5,7 @@ from pathlib import Path
 from agentgym_train import config as configuration
 from agentgym_train.config import Config, Settings
 from agentgym_train.engine import checkpoint
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import RunFolderError
 from agentgym_train.files import write_whole, writing
 from agentgym_train.reporting import metrics
@@ -26,6 +27,7 @@ CHANGEABLE = frozenset(
         "rollout.max_rows",
         "engine.micro_batch_tokens",
         "engine.sleep",
+        "engine.collective_timeout",
         "eval.every",
         "comparisons.every",
     }
@@ -84,7 +86,7 @@ def check_progress(config: Settings, folder: Path) -> None:
     Raises:
         RunFolderError: names the file and says what to do.
     """
-    metrics.Notes(folder / "evaluation.json", write=False)
+    metrics.Notes(folder / "evaluation.json", Distributed())
     for name in metrics.FILES:
         if (folder / name).exists():
             metrics.read(folder / name)
