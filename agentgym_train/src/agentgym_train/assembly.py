@@ -14,7 +14,7 @@ from agentgym_train.config import SCRATCH, Config, Settings
 from agentgym_train.engine import checkpoint, critic
 from agentgym_train.engine.deepspeed import Engine, loading
 from agentgym_train.engine.distributed import Distributed
-from agentgym_train.models.loading import load_policy, load_tokenizer
+from agentgym_train.models.loading import device, load_policy, load_tokenizer
 from agentgym_train.protocols import Algorithm, Generator, Tracker
 from agentgym_train.rollout.build import make_generator
 from agentgym_train.rollout.descriptions import describe
@@ -66,8 +66,7 @@ def assemble(config: Config, folder: Path) -> Parts:
         model = load_policy(config.model, model_path, seed=config.run.seed)
     kind = critic.kind(config, algorithm.required_streams)
     shape = checkpoint.shape(model, kind)
-    newest = checkpoint.latest(folder)
-    universal = newest is not None and checkpoint.is_universal(newest)
+    newest, universal = checkpoint.newest(folder, Distributed(device()))
     engines = critic.engines(config, model, model_path, kind, universal=universal)
     generator = make_generator(
         config,

@@ -56,7 +56,7 @@ class Trainer:
         self.producers = self._producers(parts.model_path)
         self.start = self._resume(parts.newest) if parts.newest else 0
         metrics_file, failures_file = (self.folder / name for name in metrics.FILES)
-        self.rows = MetricsFile(metrics_file, start=self.start, owner=self.distributed.is_main)
+        self.rows = MetricsFile(metrics_file, start=self.start, distributed=self.distributed)
         self.failures = FailureLog(failures_file, self.distributed, start=self.start)
         self.load()
         self._check_generator(parts.model_config)
@@ -354,8 +354,9 @@ class Trainer:
         file = self.folder / f"not-finite-step-{step + 1:06d}.json"
         if self.distributed.is_main:
             write_whole(file, json.dumps(blamed, indent=1) + "\n")
+        newest, _ = checkpoint.newest(self.folder, self.distributed)
         return (
             f"step {step + 1}: {error}. {file} has the episodes that caused it. A smaller engine.lr"
             " or engine.max_grad_norm may help. The same command continues from"
-            f" {checkpoint.latest(self.folder) or 'the start'}"
+            f" {newest or 'the start'}"
         )

@@ -47,7 +47,12 @@ def test_two_processes_write_one_checkpoint(tmp_path):
         def gather(self, value):
             parts[self.rank] = value
             barrier.wait(20)
-            return parts
+            values = list(parts)
+            barrier.wait(20)
+            return values
+
+        def from_main(self, value):
+            return self.gather(value() if self.is_main else None)[0]
 
         def barrier(self):
             barrier.wait(20)

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from agentgym_train import cli, plugins
 from agentgym_train import config as configuration
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import RunFolderError, TrainingError
 from agentgym_train.files import Lock, write_whole
 from agentgym_train.reporting import metrics
@@ -205,7 +206,7 @@ def test_results_that_cannot_be_read_are_named_before_any_work(tmp_path, file, t
 def test_a_metrics_line_that_was_cut_off_is_written_again(tmp_path):
     file = tmp_path / "metrics.jsonl"
     file.write_text('{"step": 1}\n{"step": 2}\n{"step": 3}\n{"step": 4, "cut')
-    metrics.MetricsFile(file, start=2).write({"step": 3, "new": True})
+    metrics.MetricsFile(file, start=2, distributed=Distributed()).write({"step": 3, "new": True})
     assert metrics.read(file) == [{"step": 1}, {"step": 2}, {"step": 3, "new": True}]
 
 

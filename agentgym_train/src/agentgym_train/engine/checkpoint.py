@@ -34,6 +34,7 @@ if TYPE_CHECKING:  # transformers' models take seconds to load
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     from agentgym_train.engine.deepspeed import Engine
+    from agentgym_train.engine.distributed import Distributed
 
 MANIFEST = "manifest.json"
 ENGINES = ("engine", "critic")
@@ -87,6 +88,15 @@ def intact(run: Path) -> list[Path]:
 def latest(run: Path) -> Path | None:
     """Returns the newest checkpoint of :func:`intact`, or None if there is none."""
     return next(iter(intact(run)), None)
+
+
+def newest(run: Path, distributed: "Distributed") -> tuple[Path | None, bool]:
+    """Returns the newest checkpoint, and whether it was converted; see :func:`convert`.
+
+    All processes call it. The main process looks, so that all resume from the same checkpoint.
+    """
+    found: Path | None = distributed.from_main(lambda: latest(run))
+    return found, found is not None and distributed.from_main(lambda: is_universal(found))
 
 
 def fault(folder: Path, *, checksums: bool = True) -> str | None:
@@ -297,9 +307,9 @@ def save(
         # The manifest lists files of all processes, so all of them must be complete. Each process
         # reads a share of the files, since checksums take time.
         engine.distributed.barrier()
-        parts = engine.distributed.gather(
-            _manifest(draft, engine.distributed.rank, engine.distributed.size)
-        )
+        files = engine.distributed.from_main(lambda: _files(draft))
+        share = files[engine.distributed.rank :: engine.distributed.size]
+        parts = engine.distributed.gather({name: _entry(draft / name) for name in share})
         if engine.distributed.is_main:
             write_whole(
                 draft / MANIFEST,
@@ -341,10 +351,11 @@ def _clear(home: Path) -> None:
         shutil.rmtree(draft)
 
 
-def _manifest(folder: Path, rank: int, world_size: int) -> dict[str, dict[str, Any]]:
-    """Returns size and checksum of this process's share of the files, by name."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file())[rank::world_size]
-    return {path.relative_to(folder).as_posix(): _entry(path) for path in files}
+def _files(folder: Path) -> list[str]:
+    """Returns the names of all files in a folder and its folders."""
+    return sorted(
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
+    )
 
 
 def _entry(path: Path) -> dict[str, Any]:

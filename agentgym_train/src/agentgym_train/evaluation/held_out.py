@@ -52,7 +52,7 @@ class HeldOut:
         self.config, self.folder, self.tokenizer = config, folder, tokenizer
         self.envs = list(zip(config.each(), described, strict=True))
         self.generator, self.distributed, self.failures = generator, distributed, failures
-        self.notes = metrics.Notes(folder / "evaluation.json", write=distributed.is_main)
+        self.notes = metrics.Notes(folder / "evaluation.json", distributed)
 
     def play(self, key: str, step: int) -> list[Trajectory]:
         """Plays all held-out episodes and notes the result under ``key``; returns the episodes.

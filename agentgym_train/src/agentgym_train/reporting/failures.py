@@ -21,7 +21,7 @@ class FailureLog:
 
     def __init__(self, path: Path, distributed: Distributed, *, start: int):
         self.path, self.distributed = path, distributed
-        self._file = MetricsFile(path, start=start, owner=distributed.is_main)
+        self._file = MetricsFile(path, start=start, distributed=distributed)
         lost = (row["env"] for row in self._file.kept if row["given_up"] and not row["evaluation"])
         self.given_up = Counter(lost)
         """Training episodes that were given up, per environment."""
@@ -47,10 +47,13 @@ class FailureLog:
         return everywhere
 
     def most_frequent(self, name: str) -> str:
-        """Returns the three most frequent errors that ended training episodes of an environment."""
+        """Returns the three most frequent errors that ended training episodes of an environment.
+
+        All processes call it.
+        """
         often = Counter(
             (row["task_id"] or f"seed {row['seed']}", row["error"])
-            for row in read(self.path)
+            for row in self.distributed.from_main(lambda: read(self.path))
             if row["given_up"] and not row["evaluation"] and row["env"] == name
         ).most_common(3)
         return "; ".join(f"{count} × {where}: {error}" for (where, error), count in often)

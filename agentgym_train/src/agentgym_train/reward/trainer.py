@@ -17,10 +17,11 @@ from agentgym_train.data.batching import Batch, pack
 from agentgym_train.data.sampler import EpochSampler
 from agentgym_train.engine import checkpoint
 from agentgym_train.engine.deepspeed import Engine, loading
+from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import TrainingError
 from agentgym_train.learning.balance import share_out
 from agentgym_train.learning.losses import bradley_terry
-from agentgym_train.models.loading import load_reward_model
+from agentgym_train.models.loading import device, load_reward_model
 from agentgym_train.reporting import metrics
 from agentgym_train.reward.calibration import summary
 from agentgym_train.reward.comparisons import Pair, Split
@@ -55,8 +56,7 @@ class RewardTrainer:
         with loading(config.engine, config.model.dtype):
             model = load_reward_model(config.model, tokenizer, seed=config.run.seed)
         self.shape = checkpoint.shape(model)
-        newest = checkpoint.latest(folder)
-        universal = newest is not None and checkpoint.is_universal(newest)
+        newest, universal = checkpoint.newest(folder, Distributed(device()))
         self.engine = Engine(model, config.engine, dtype=config.model.dtype, universal=universal)
         self.distributed = self.engine.distributed
         zero_stage = config.engine.zero_stage
@@ -66,7 +66,7 @@ class RewardTrainer:
             else 0
         )
         self.rows = metrics.MetricsFile(
-            folder / metrics.FILES[0], start=self.start, owner=self.distributed.is_main
+            folder / metrics.FILES[0], start=self.start, distributed=self.distributed
         )
         self.sampler = EpochSampler(len(pairs.learn), seed=config.run.seed)
 
@@ -121,10 +121,11 @@ class RewardTrainer:
             judged.append((margin_P.detach(), preference_P))
         learned = self._summary(judged) | {"grad_norm": self.engine.step(), "lr": self.engine.lr}
         if not all(map(math.isfinite, learned.values())):
+            newest, _ = checkpoint.newest(self.folder, self.distributed)
             raise TrainingError(
                 f"step {step + 1}: the loss or its gradient is not finite. A smaller engine.lr or"
                 " engine.max_grad_norm may help; running again goes on from"
-                f" {checkpoint.latest(self.folder) or 'the start'}"
+                f" {newest or 'the start'}"
             )
         return learned
 

@@ -38,7 +38,7 @@ def work(config: RewardConfig, folder: Path, console: Console) -> None:
     pairs = comparisons.load(config, tokenizer)
     trainer = RewardTrainer(config, folder, tokenizer=tokenizer, pairs=pairs)
     first, steps = trainer.distributed.is_main, config.run.steps
-    notes = metrics.Notes(folder / "evaluation.json", write=first)
+    notes = metrics.Notes(folder / "evaluation.json", trainer.distributed)
     trackers = make_trackers(config, folder, trainer.distributed)
 
     def look(key: str, step: int) -> None:
