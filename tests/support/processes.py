@@ -6,7 +6,8 @@ import sys
 import traceback
 from pathlib import Path
 
-from agentgym_train.run.launch import free_port
+from agentgym_train.engine import peers
+from agentgym_train.run.ports import free_port
 
 
 def environment():
@@ -25,10 +26,11 @@ def environment():
 
 
 def fork(number, work, *args):
-    """Calls ``work(rank, *args)`` in a group of forks; returns the wait status of the first to end.
+    """Calls ``work(rank, *args)`` in a group of forks; returns the first wait status that is not 0.
 
     The forks share the modules that this process has imported. If one fails, the others are killed,
-    as a launcher does.
+    as a launcher does. A signal counts before an exit, since the others notice the end of a process
+    and exit.
     """
     port, children = free_port(), set()
     for rank in range(number):
@@ -38,17 +40,21 @@ def fork(number, work, *args):
             os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
             try:
                 work(rank, *args)
+                peers.close()
                 os._exit(0)
             except Exception:
                 traceback.print_exc()
             finally:
                 os._exit(1)
         children.add(pid)
-    statuses = []
+    failure = 0
     while children:
-        pid, status = os.wait()
-        children.discard(pid)
-        statuses.append(status)
-        for other in children if status else ():
-            os.kill(other, signal.SIGKILL)
-    return statuses[0]
+        ended = [os.wait()]
+        children.discard(ended[0][0])
+        ended += [other for each in children if (other := os.waitpid(each, os.WNOHANG))[0]]
+        children -= {pid for pid, _ in ended}
+        if failure == 0 and (failed := [status for _, status in ended if status]):
+            failure = next(filter(os.WIFSIGNALED, failed), failed[0])
+            for other in children:
+                os.kill(other, signal.SIGKILL)
+    return failure

@@ -164,11 +164,6 @@ def test_more_processes_than_groups(tmp_path):
         invoke("run", path, "--processes", "5"),
         "env.groups=4 leaves some of the 5 processes without a task",
     )
-    (tmp_path / "hosts").write_text("# two machines\none slots=4\ntwo slots=3  # half of it\n")
-    refused(
-        invoke("run", path, "--hostfile", tmp_path / "hosts"),
-        "env.groups=4 leaves some of the 7 processes",
-    )
     (tmp_path / "hosts").write_text("one: 4\n")
     refused(invoke("run", path, "--hostfile", tmp_path / "hosts"), "such as: machine1 slots=8")
     assert not (tmp_path / "run").exists()
@@ -298,7 +293,7 @@ def test_the_options_of_plugins_are_shown_with_their_defaults(tmp_path):
 
 
 def test_the_launcher_is_deepspeeds(tmp_path):
-    command = launch_command(tmp_path, 2, None)
+    command = launch_command(tmp_path, 2, None, port=20007)
     assert "deepspeed.launcher.runner" in command
     assert command[-3:] == ["agentgym_train.cli", "work", str(tmp_path)]
-    assert "--num_gpus" not in launch_command(tmp_path, 1, tmp_path / "hosts")
+    assert "--num_gpus" not in launch_command(tmp_path, 1, tmp_path / "hosts", port=1)

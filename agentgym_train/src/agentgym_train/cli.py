@@ -1,9 +1,10 @@
-"""``agentgym-train``: run, plan, eval, plugins, config show."""
+"""``agentgym-train``: run, prepare, work, plan, eval, plugins, config show."""
 
 import os
 import subprocess
 import sys
 import traceback
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -16,9 +17,19 @@ from agentgym_envs.errors import AgentGymError
 from agentgym_envs.plugins import ENVIRONMENTS, discover, distribution
 from agentgym_envs.terminal import tolerate_any_encoding, version_option
 from agentgym_train import config as configuration
+from agentgym_train.config import Config
+from agentgym_train.files import Lock
 from agentgym_train.plugins import KINDS, culprit, resolved
-from agentgym_train.reward.config import load
-from agentgym_train.run.launch import check_launcher, launch_command, process_count
+from agentgym_train.reward.config import RewardConfig, load
+from agentgym_train.run import variables as run_variables
+from agentgym_train.run.hosts import check_hosts, read_hosts
+from agentgym_train.run.launch import (
+    check_launcher,
+    check_prepared,
+    join_launcher,
+    launch_command,
+)
+from agentgym_train.run.ports import free_port
 
 app = typer.Typer(
     help="Multi-turn reinforcement learning for language-model agents.",
@@ -63,19 +74,15 @@ def run(
     """
     check_launcher(os.environ)
     from agentgym_train.engine import checkpoint
-    from agentgym_train.reporting import report
-    from agentgym_train.run.prepare import prepare
 
     config = load(config_file, set_ or [])
-    count = process_count(processes, hostfile)
-    with report.Display(out) as display:
-        lock = prepare(config, display, processes=count)
+    hosts = read_hosts(hostfile) if hostfile else {}
+    port = check_hosts(hosts) if hosts else free_port()
+    lock = get_ready(config, sum(hosts.values()) or processes)
     lock.share()
     folder = Path(config.run.folder)
-    here = processes == 1 and hostfile is None
-    status = (
-        attempt(folder) if here else subprocess.call(launch_command(folder, processes, hostfile))
-    )
+    here = processes == 1 and not hosts
+    status = attempt(folder) if here else launch(folder, processes, hostfile, port=port)
     if status:
         err.print(
             checkpoint.where_to_go_on(folder, steps=config.run.steps),
@@ -86,6 +93,62 @@ def run(
     if here:
         leave(status)
     raise typer.Exit(status)
+
+
+def get_ready(config: Config | RewardConfig, processes: int) -> Lock:
+    """Checks a run and prepares its folder; returns the folder's lock."""
+    from agentgym_train.reporting import report
+    from agentgym_train.run.prepare import prepare as prepare_folder
+
+    with report.Display(out) as display:
+        return prepare_folder(config, display, processes=processes)
+
+
+def launch(folder: Path, processes: int, hostfile: Path | None, *, port: int) -> int:
+    """Starts the processes of a prepared run and waits for them; returns the exit status."""
+    with ExitStack() as stack:
+        file = hostfile and stack.enter_context(run_variables.carried(folder, os.environ))
+        command = launch_command(folder, processes, hostfile, port=port, variables=file)
+        return bool(subprocess.call(command))
+
+
+@app.command("prepare")
+@user_errors
+def prepare_run(
+    config_file: ConfigFile,
+    set_: Overrides = None,
+    processes: Annotated[int, typer.Option(min=1, help="Training processes of all machines.")] = 1,
+) -> None:
+    """Prepares a run whose processes another launcher starts, with the command `work`.
+
+    A repeated call prepares the run to resume, also with another number of processes.
+    """
+    check_launcher(os.environ, "prepare")
+    config = load(config_file, set_ or [])
+    get_ready(config, processes).release()
+    out.print(
+        f"{config.run.folder} is ready for {processes} processes. Start in each of them, with"
+        f" torchrun, srun or Kubernetes: agentgym-train work {config.run.folder}",
+        markup=False,
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+@app.command()
+@user_errors
+def work(
+    folder: Annotated[Path, typer.Argument(help="A run folder from `prepare`.")],
+    variables: Annotated[Path | None, typer.Option(hidden=True)] = None,
+) -> None:
+    """Does one process's share of a prepared run. Each process is started by another launcher.
+
+    A repeated start of all processes resumes from the newest checkpoint.
+    """
+    if variables:
+        run_variables.adopt(variables, os.environ)
+    check_prepared(folder, join_launcher(os.environ))
+    leave(attempt(folder))
 
 
 @app.command()
@@ -105,23 +168,22 @@ def plan(
     raise typer.Exit(0 if show_plan(load(config_file, set_ or []), gpus, memory, out) else 1)
 
 
-@app.command(hidden=True)
-def work(folder: Path) -> None:
-    """One process of a run; started by the launcher."""
-    leave(attempt(folder))
-
-
 def attempt(folder: Path) -> int:
     """Does one process's share of a run and shows what went wrong; returns the exit status."""
+    from agentgym_train.engine import peers
+
     try:
         from agentgym_train.run import work as process
 
         process.work(folder, out)
     except KeyboardInterrupt:
+        peers.hold()
         err.print("interrupted")
     except AgentGymError as error:
+        peers.hold()
         err.print(f"error: {error}", style="red", markup=False, soft_wrap=True)
     except Exception as error:
+        peers.wait()
         traceback.print_exc()
         if (plugin := culprit(error)) is not None:
             err.print(f"raised in {plugin}", style="red", markup=False, soft_wrap=True)

@@ -82,13 +82,14 @@ class Lock:
     Args:
         folder: the run folder; it exists.
         shared: share the lock with other processes of the run.
+        name: name of the file.
 
     Raises:
         RunFolderError: another run holds it.
     """
 
-    def __init__(self, folder: Path, *, shared: bool = False):
-        path = folder / ".lock"
+    def __init__(self, folder: Path, *, shared: bool = False, name: str = ".lock"):
+        path = folder / name
         with writing(path):
             self._file = path.open("a+", encoding="utf-8")
         try:

@@ -48,6 +48,7 @@ def test_one_process_of_several_is_refused(variables, message):
     with pytest.raises(ConfigError, match=message) as caught:
         check_launcher(variables)
     assert len(str(caught.value).splitlines()) == 1
+    assert "'agentgym-train prepare' once and 'agentgym-train work'" in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,13 @@
-"""Many processes through DeepSpeed's own launcher, on one machine or on those of a hostfile."""
+"""The processes of a run: started by DeepSpeed's launcher, torchrun, srun or Kubernetes."""
 
-import random
-import re
-import socket
+import json
 import sys
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 
-from agentgym_train.errors import ConfigError
+from agentgym_train.errors import ConfigError, RunFolderError
+from agentgym_train.files import write_whole
 
-PORTS = range(20000, 30000)
 # of processes that a launcher has started, and its name; a Slurm allocation or batch script alone
 # has no step
 COUNTS = {
@@ -19,31 +16,44 @@ COUNTS = {
     "PMI_SIZE": "mpiexec",
     "WORLD_SIZE": "a launcher",
 }
+SLURM = {
+    "RANK": "SLURM_PROCID",
+    "WORLD_SIZE": "SLURM_STEP_NUM_TASKS",
+    "LOCAL_RANK": "SLURM_LOCALID",
+}
+MEETING = ("RANK", "MASTER_ADDR", "MASTER_PORT")
+PREPARED = "prepared.json"
 
 
-def launch_command(folder: Path, processes: int, hostfile: Path | None) -> list[str]:
+def launch_command(
+    folder: Path, processes: int, hostfile: Path | None, *, port: int, variables: Path | None = None
+) -> list[str]:
     """Returns the command that starts one worker a process.
 
     Args:
         folder: a prepared run folder; with a hostfile, on a file system that all machines share.
         processes: on this machine; a hostfile says it for each machine instead.
         hostfile: DeepSpeed's list of machines.
+        port: a free port of the first machine.
+        variables: file of variables for the other machines.
     """
     hosts = (
         ["--hostfile", str(hostfile)]
         if hostfile
         else ["--hostfile", "/dev/null", "--num_gpus", str(processes)]
     )
-    options = ["--no_local_rank", "--log_level", "error", "--master_port", str(free_port())]
+    options = ["--no_local_rank", "--log_level", "error", "--master_port", str(port)]
     launcher = [sys.executable, "-m", "deepspeed.launcher.runner", *hosts, *options]
-    return [*launcher, "--module", "agentgym_train.cli", "work", str(folder.resolve())]
+    more = ["--variables", str(variables.resolve())] if variables else []
+    return [*launcher, "--module", "agentgym_train.cli", "work", str(folder.resolve()), *more]
 
 
-def check_launcher(variables: Mapping[str, str]) -> None:
+def check_launcher(variables: Mapping[str, str], command: str = "run") -> None:
     """Rejects a start by another launcher, since each of its processes would start a run.
 
     Args:
         variables: of the environment.
+        command: the command that is rejected.
 
     Raises:
         ConfigError: names the launcher, and says how to start processes.
@@ -58,39 +68,83 @@ def check_launcher(variables: Mapping[str, str]) -> None:
         return
     count = max(started.values(), default=1)
     raise ConfigError(
-        f"{launcher} has started this process ({told}), and 'agentgym-train run' starts its"
-        f" processes itself: start it once, without {launcher}, with --processes {count}, or with"
-        " --hostfile for several machines"
+        f"{launcher} has started this process ({told}), and 'agentgym-train {command}' is started"
+        f" once: start it without {launcher}, with --processes {count}"
+        + (
+            ", or with --hostfile for several machines. To use"
+            f" {launcher}, start 'agentgym-train prepare' once and 'agentgym-train work' with it"
+            if command == "run"
+            else ""
+        )
     )
 
 
-def process_count(processes: int, hostfile: Path | None) -> int:
-    """Returns how many workers there will be in all.
+def join_launcher(variables: MutableMapping[str, str]) -> int:
+    """Completes torch's variables of this process; returns the number of processes.
+
+    torchrun and Kubernetes' PyTorchJob set them. srun sets its own, and the batch script sets
+    ``MASTER_ADDR`` and ``MASTER_PORT``.
+
+    Args:
+        variables: of the environment; they are changed.
 
     Raises:
-        ConfigError: a line of the hostfile is no "machine slots=number".
+        ConfigError: a variable is missing; names it.
     """
-    if hostfile is None:
-        return processes
-    lines = [
-        line.partition("#")[0].strip() for line in hostfile.read_text(encoding="utf-8").splitlines()
-    ]
-    slots = [re.fullmatch(r"\S+\s+slots=(\d+)", line) for line in lines if line]
-    if not slots or not all(slots):
+    if "RANK" not in variables and _number(variables, "SLURM_STEP_NUM_TASKS", 1) > 1:
+        for name, theirs in SLURM.items():
+            variables[name] = variables[theirs]
+    size = _number(variables, "WORLD_SIZE", 1)
+    missing = [name for name in MEETING if name not in variables]
+    if size > 1 and missing:
         raise ConfigError(
-            f"{hostfile}: a line names a machine and its processes, such as: machine1 slots=8"
+            f"this process is one of {size}, and {' and '.join(missing)}"
+            f" {'is' if len(missing) == 1 else 'are'} not set. MASTER_ADDR is the machine of the"
+            " first process, MASTER_PORT a free port there, and RANK the number of the process"
         )
-    return sum(int(found[1]) for found in slots if found)
+    if not 0 <= _number(variables, "RANK", 0) < size:
+        raise ConfigError(
+            f"RANK={variables['RANK']} must be from 0 to {size - 1}, since WORLD_SIZE is {size}"
+        )
+    if size == 1:
+        variables.pop("MASTER_ADDR", None)  # a single process meets no other
+    variables.setdefault("LOCAL_RANK", "0")
+    return size
 
 
-def free_port() -> int:
-    """Returns a TCP port that nothing listens on at the moment.
+def _number(variables: Mapping[str, str], name: str, default: int) -> int:
+    """Returns a variable's number.
 
-    It lies below those that the system gives to outgoing connections, one of which might take it
-    before the launcher does.
+    Raises:
+        ConfigError: it is not a number.
     """
-    for port in random.SystemRandom().sample(PORTS, len(PORTS)):
-        with socket.socket() as probe, suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            return port
-    raise OSError(f"all ports from {PORTS[0]} to {PORTS[-1]} are taken")
+    value = variables.get(name, str(default))
+    if not value.isdecimal():
+        raise ConfigError(f"{name}={value!r} must be a number, which a launcher sets")
+    return int(value)
+
+
+def note_prepared(folder: Path, processes: int) -> None:
+    """Writes down for how many processes a run folder is prepared."""
+    write_whole(folder / PREPARED, json.dumps({"processes": processes}))
+
+
+def check_prepared(folder: Path, size: int) -> None:
+    """Rejects a folder that is not prepared for this number of processes.
+
+    Raises:
+        RunFolderError: says what to start.
+    """
+    try:
+        prepared = json.loads((folder / PREPARED).read_bytes())["processes"]
+    except (OSError, ValueError, LookupError) as error:
+        raise RunFolderError(
+            f"{folder} is not a prepared run folder here ({error}). It must be on a disk that all"
+            f" machines share. 'agentgym-train prepare CONFIG --processes {size}' prepares it"
+        ) from error
+    if prepared != size:
+        raise RunFolderError(
+            f"{folder} is prepared for {prepared} processes, and this process is one of {size}:"
+            f" start {prepared} with torchrun or srun, or 'agentgym-train prepare CONFIG"
+            f" --processes {size}' again"
+        )

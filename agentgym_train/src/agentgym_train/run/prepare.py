@@ -27,6 +27,7 @@ from agentgym_train.rollout import tasks
 from agentgym_train.rollout.descriptions import describe
 from agentgym_train.run import rehearsal
 from agentgym_train.run.folder import check_progress, claim_folder, recognise
+from agentgym_train.run.launch import note_prepared
 
 POOL_KEYWORDS = {
     "max_episode_steps",
@@ -78,6 +79,7 @@ def prepare(config: Config | RewardConfig, display: report.Display, *, processes
             and not (folder / "init").exists()
         ):
             make_init(config, folder, display)
+        note_prepared(folder, processes)
     except BaseException:
         lock.release()
         raise

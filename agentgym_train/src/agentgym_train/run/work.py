@@ -11,7 +11,8 @@ from agentgym_train import config as configuration
 from agentgym_train.assembly import assemble, make_trackers
 from agentgym_train.config import Config
 from agentgym_train.data.types import Group, Trajectory
-from agentgym_train.engine import checkpoint
+from agentgym_train.engine import checkpoint, joining
+from agentgym_train.engine.deepspeed import start_processes
 from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import CheckpointError, TrainingError
 from agentgym_train.evaluation import evaluate
@@ -39,11 +40,20 @@ def work(folder: Path, console: Console) -> None:
     lock = Lock(folder, shared=True)
     config = reward_config.load(folder / "config.toml")
     use_threads(config.run.threads)
-    if isinstance(config, Config):
-        work_on_policy(config, folder, console)
-    else:
-        reward.work(config, folder, console)
-    lock.release()
+    start_processes(config.engine)
+    # Other processes share the first lock, and another start of 'work' would too.
+    main = Lock(folder, name=".main-lock") if Distributed().is_main else None
+    try:
+        if isinstance(config, Config):
+            work_on_policy(config, folder, console)
+        else:
+            reward.work(config, folder, console)
+    except RuntimeError as error:
+        if late := joining.explain(error, config.engine.collective_timeout):
+            raise TrainingError(late) from error
+        raise
+    for each in filter(None, (main, lock)):
+        each.release()
 
 
 def work_on_policy(config: Config, folder: Path, console: Console) -> None:

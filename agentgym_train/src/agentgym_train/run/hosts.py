@@ -1,0 +1,75 @@
+"""The machines of a hostfile."""
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from agentgym_train.errors import ConfigError
+from agentgym_train.run import ports
+
+SSH = ("ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10")
+LIMIT = 60.0  # seconds for a machine to answer
+
+
+def read_hosts(hostfile: Path) -> dict[str, int]:
+    """Returns the number of processes of each machine.
+
+    Raises:
+        ConfigError: a line of the hostfile is no "machine slots=number".
+    """
+    lines = [
+        line.partition("#")[0].strip() for line in hostfile.read_text(encoding="utf-8").splitlines()
+    ]
+    found = [re.fullmatch(r"(\S+)\s+slots=(\d+)", line) for line in lines if line]
+    if not found or not all(found):
+        raise ConfigError(
+            f"{hostfile}: a line names a machine and its processes, such as: machine1 slots=8"
+        )
+    return {each[1]: int(each[2]) for each in found if each}
+
+
+def check_hosts(hosts: Iterable[str]) -> int:
+    """Asks each machine for a free port, by ssh and with this Python; returns the first one's.
+
+    Raises:
+        ConfigError: a program is not installed, or a machine cannot be reached or has no Python;
+            names the machine.
+    """
+    names = list(hosts)
+    needed = ("ssh", "pdsh") if len(names) > 1 else ("ssh",)
+    if missing := [program for program in needed if shutil.which(program) is None]:
+        raise ConfigError(
+            f"--hostfile needs the program {missing[0]}, which is not installed: install it, or"
+            " start the processes with torchrun (agentgym-train prepare and work)"
+        )
+    with ThreadPoolExecutor(min(len(names), 32)) as threads:
+        answers = dict(zip(names, threads.map(_ask, names), strict=True))
+    failed = {name: answer for name, answer in answers.items() if not answer.isdecimal()}
+    if failed:
+        name, reason = next(iter(failed.items()))
+        more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
+        raise ConfigError(
+            f"the machine {name}{more} of the hostfile does not answer: {reason}. Check"
+            f" 'ssh -o BatchMode=yes {name} {shlex.quote(sys.executable)} --version'"
+        )
+    return int(answers[names[0]])
+
+
+def _ask(host: str) -> str:
+    """Returns a free port of a machine, or the reason why there is no answer."""
+    command = [*SSH, host, shlex.join([sys.executable, "-"])]
+    script = Path(ports.__file__).read_text(encoding="utf-8")
+    try:
+        done = subprocess.run(
+            command, input=script, capture_output=True, text=True, check=False, timeout=LIMIT
+        )
+    except subprocess.TimeoutExpired:
+        return f"no answer in {LIMIT:g} s"
+    if done.returncode == 0:
+        return done.stdout.strip().splitlines()[-1] if done.stdout.strip() else "an empty answer"
+    return (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
