@@ -33,6 +33,8 @@ class Warm:
     """
 
     def __init__(self, folder, owner):
+        self.server = (folder, owner)
+        """Arguments of further connections, for commands at the same time."""
         self._address, self._owner = Path(folder) / "warm", owner
 
     def __enter__(self):
