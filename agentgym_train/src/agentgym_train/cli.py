@@ -22,7 +22,7 @@ from agentgym_train.files import Lock
 from agentgym_train.plugins import KINDS, culprit, resolved
 from agentgym_train.reward.config import RewardConfig, load
 from agentgym_train.run import variables as run_variables
-from agentgym_train.run.hosts import check_hosts, read_hosts
+from agentgym_train.run.hosts import check_hosts, launcher_variables, read_hosts
 from agentgym_train.run.launch import (
     check_launcher,
     check_prepared,
@@ -109,7 +109,7 @@ def launch(folder: Path, processes: int, hostfile: Path | None, *, port: int) ->
     with ExitStack() as stack:
         file = hostfile and stack.enter_context(run_variables.carried(folder, os.environ))
         command = launch_command(folder, processes, hostfile, port=port, variables=file)
-        return bool(subprocess.call(command))
+        return bool(subprocess.call(command, env=launcher_variables(os.environ)))
 
 
 @app.command("prepare")

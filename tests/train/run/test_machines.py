@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -10,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import machines
+import over_ssh as over_ssh_script
 import processes
 import pytest
 import small_run
@@ -265,3 +267,60 @@ def test_torchrun_on_two_machines_killed_at_every_phase(two, config_file, tmp_pa
         work(each, kill)
     assert steps(tmp_path / "run") == [1, 2, 3, 4]
     assert not list((tmp_path / "run" / "checkpoints").glob("*draft*"))
+
+
+@pytest.fixture
+def over_ssh(two, tmp_path):
+    """Returns a function that starts ``agentgym-train`` on the first of two machines."""
+    missing = [name for name in ("/usr/sbin/sshd", "/usr/bin/pdsh") if not os.path.exists(name)]
+    if missing:
+        pytest.skip(f"NO TEST OVER SSH, not installed: {', '.join(missing)}")
+
+    def start(name, *arguments):
+        (tmp_path / name).mkdir()
+        script = [sys.executable, over_ssh_script.__file__, str(tmp_path / name), *two]
+        with open(tmp_path / name / "output", "w") as output:
+            return subprocess.Popen(
+                ["unshare", "--mount", *script, sys.executable, "-m", "agentgym_train.cli"]
+                + [str(each) for each in arguments],
+                env=processes.environment(),
+                stdout=output,
+                stderr=output,
+            )
+
+    yield start
+    for name in two:
+        left = subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True)
+        for pid in left.stdout.split():
+            os.kill(int(pid), signal.SIGKILL)
+
+
+@pytest.mark.slow
+@pytest.mark.full
+@pytest.mark.timeout(600)
+def test_a_run_over_ssh_ends_when_a_machine_is_cut_off_and_resumes(
+    two, over_ssh, config_file, tmp_path
+):
+    hosts, folder = tmp_path / "hosts", tmp_path / "run"
+    hosts.write_text("one slots=1\ntwo slots=1\n")
+    run = ["run", config_file, "--hostfile", hosts]
+    first = over_ssh("first", *run, "--set", "run.steps=1000")
+    while not (folder / "metrics.jsonl").exists() or len(steps(folder)) < 3:
+        assert first.poll() is None, (tmp_path / "first" / "output").read_text()
+        time.sleep(0.1)
+    assert (folder / ".variables.json").exists()
+    machines.ip("-n", two[1], "link", "set", machines.DEVICE, "down")
+    assert first.wait(timeout=90) == 1, "the documented status"
+    output = (tmp_path / "first" / "output").read_text()
+    errors = [line for line in output.splitlines() if "error: " in line]
+    assert len(errors) == 1, output
+    assert errors[0].startswith("one: error: process 1 of 2 (counted from 0) has ended")
+    assert "Traceback" not in output
+    assert f"The same command goes on from {folder}" in output.splitlines()[-1]
+    assert not (folder / ".variables.json").exists()
+    machines.ip("-n", two[1], "link", "set", machines.DEVICE, "up")
+    done = len(steps(folder))
+    second = over_ssh("second", *run, "--set", f"run.steps={done + 2}")
+    assert second.wait(timeout=200) == 0, (tmp_path / "second" / "output").read_text()
+    assert steps(folder) == list(range(1, done + 3))
+    assert (folder / "model").is_dir()

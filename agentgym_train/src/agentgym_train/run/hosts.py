@@ -5,7 +5,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,6 +14,8 @@ from agentgym_train.run import ports
 
 SSH = ("ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10")
 LIMIT = 60.0  # seconds for a machine to answer
+# Without these options, ssh waits for a machine that is switched off for a quarter of an hour.
+ALIVE = "-o ServerAliveInterval=10 -o ServerAliveCountMax=3"
 
 
 def read_hosts(hostfile: Path) -> dict[str, int]:
@@ -58,6 +60,16 @@ def check_hosts(hosts: Iterable[str]) -> int:
             f" 'ssh -o BatchMode=yes {name} {shlex.quote(sys.executable)} --version'"
         )
     return int(answers[names[0]])
+
+
+def launcher_variables(variables: Mapping[str, str]) -> dict[str, str]:
+    """Returns variables with which pdsh notices that a machine is gone.
+
+    Args:
+        variables: of the environment. Options of ssh in them take precedence.
+    """
+    options = f"{variables.get('PDSH_SSH_ARGS_APPEND', '')} {ALIVE}".strip()
+    return {**variables, "PDSH_SSH_ARGS_APPEND": options}
 
 
 def _ask(host: str) -> str:
