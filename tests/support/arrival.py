@@ -25,7 +25,7 @@ from agentgym_train.generators.hf import HFGenerator
 from agentgym_train.protocols import Sampling
 from agentgym_train.rollout.collector import Collector, Start
 
-EPISODES = 16
+EPISODES = 8
 
 
 class Pool:

@@ -10,7 +10,6 @@ from agentgym_envs.errors import (
     ArgumentError,
     BrokenPlugin,
     ContextExceeded,
-    EnvFailure,
     ProviderError,
     ProviderRefused,
     TaskError,
@@ -327,7 +326,7 @@ def test_what_cannot_be_planned():
         (MAZE, {"only": ["babyai"]}, ArgumentError, "narrows a suite"),
         (MAZE, {"attempts": 0}, ArgumentError, "attempts=0"),
         (MAZE, {"tasks": ["nothing-*"]}, TaskError, "nothing-"),
-        (MAZE, {"split": "tset"}, EnvFailure, "unknown split 'tset'. Did you mean 'test'"),
+        (MAZE, {"split": "tset"}, ArgumentError, "unknown split 'tset'. Did you mean 'test'"),
         ("hash_env:support/Hash-v0", {"tasks": ["*"]}, ArgumentError, "lists no tasks"),
         ("faulty_envs:support/Unsplit-v0", {}, ArgumentError, "does not take 'split'"),
     ]:

@@ -487,9 +487,9 @@ def test_google_says_when_in_the_body():
 def test_a_try_ends_in_time_and_few_follow(stub, behaviour):
     with (
         stub([behaviour]) as model,
-        pytest.raises(ProviderError, match=r"did not answer within 0\.3 s"),
+        pytest.raises(ProviderError, match=r"did not answer within 0\.9 s"),
     ):
-        use(to(model, timeout=0.3))
+        use(to(model, timeout=0.9))
     assert len(model.requests) == 3
 
 
