@@ -117,16 +117,17 @@ class Clock:
 
 def ours(folder: Path, turns: int, clock: Clock) -> dict[str, float]:
     """Runs steps of this trainer."""
+    own = Path(tempfile.mkdtemp(dir=folder))
     config = configuration.load(
         folder / "config.toml",
         [
-            f"run.folder={folder / 'ours'}",
+            f"run.folder={own}",
             f"model.path={folder / 'made/init'}",
             f"curriculum.turns={turns}",
         ],
     )
     prepare(config, report.Display(Console(quiet=True))).release()
-    trainer = Trainer(assemble(config, folder / "ours"))
+    trainer = Trainer(assemble(config, own))
     trainer.algorithm = WholeGRPO()
     env = trainer.envs[0]
     env.open(trainer.distributed, trainer.generator)
