@@ -2,6 +2,7 @@
 
 import base64
 import concurrent.futures
+import http.client
 import os
 import re
 import signal
@@ -43,6 +44,20 @@ def post(path, body, more=""):
     return head.encode() + body
 
 
+def caller(server, env_id):
+    """Returns a function that calls a tool of an environment by JSON-RPC."""
+    path = f"/openenv/{env_id.rpartition(':')[2]}/mcp"
+
+    def call(name, **arguments):
+        params = {"name": name, "arguments": arguments}
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        status, answer = server.ask(path, body)
+        assert status == 200
+        return answer
+
+    return call
+
+
 def until(condition, seconds=10):
     end = time.monotonic() + seconds
     while not condition():
@@ -66,6 +81,16 @@ def until(condition, seconds=10):
 def test_garbage_ends_its_connection_alone(server, garbage):
     speak(server, garbage)
     assert server.ask("/")[0] == 200
+
+
+def test_a_head_request_is_answered_without_a_body(server):
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=5)
+    for path, status in (("/", 200), ("/create", 405)):
+        connection.request("HEAD", path)
+        answer = connection.getresponse()
+        assert (answer.status, answer.read()) == (status, b"")
+        assert int(answer.headers["content-length"]) > 0
+    connection.close()
 
 
 def test_a_body_over_the_limit_is_refused_and_the_session_goes_on(server):
@@ -201,13 +226,7 @@ def test_half_requests_are_dropped_in_time_and_slow_ones_too():
 
 def test_idle_sessions_end_but_never_while_a_request_runs():
     with limited(SLOW, "--set", "delay=1.5", idle=0.6) as served:
-        base = f"/openenv/{SLOW.rpartition(':')[2]}/mcp"
-
-        def call(name, **arguments):
-            params = {"name": name, "arguments": arguments}
-            body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-            return served.ask(base, body)[1]
-
+        call = caller(served, SLOW)
         session = call("reset", seed=1)["result"]["structuredContent"]["session"]
         answer = call("act", session=session, action="x")  # 1.5 s
         assert answer["result"]["structuredContent"]["observation"] == "turn 1"
@@ -248,32 +267,21 @@ def test_a_dead_worker_is_an_error_and_a_reset_brings_the_session_back():
 
 def test_sigterm_answers_what_runs_and_leaves_no_process():
     with serving(SLOW, "--workers", "1", "--set", "delay=1.0") as served:
-        base = f"/openenv/{SLOW.rpartition(':')[2]}/mcp"
-        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
-        params = {"name": "reset", "arguments": {"seed": 1}}
-        _, begun = served.ask(base, {**call, "params": params})
-        session = begun["result"]["structuredContent"]["session"]
+        call = caller(served, SLOW)
+        session = call("reset", seed=1)["result"]["structuredContent"]["session"]
         workers = served.workers()
-        params = {"name": "act", "arguments": {"session": session, "action": "x"}}
         with concurrent.futures.ThreadPoolExecutor(1) as threads:
-            late = threads.submit(served.ask, base, {**call, "params": params})
+            late = threads.submit(call, "act", session=session, action="x")
             time.sleep(0.3)
             served.stop()
-            status, answer = late.result(10)
-        assert status == 200
+            answer = late.result(10)
         assert answer["result"]["structuredContent"]["observation"] == "turn 1"
         assert not any(psutil.pid_exists(pid) for pid in workers)
 
 
 def test_a_failing_environment_never_becomes_a_reward():
     with serving(FAULTY, "--workers", "1") as served:
-        base = f"/openenv/{FAULTY.rpartition(':')[2]}/mcp"
-
-        def call(name, **arguments):
-            params = {"name": name, "arguments": arguments}
-            body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-            return served.ask(base, body)[1]
-
+        call = caller(served, FAULTY)
         session = call("reset", seed=1)["result"]["structuredContent"]["session"]
         for fault in ("raise", "die"):
             answer = call("act", session=session, action=fault)

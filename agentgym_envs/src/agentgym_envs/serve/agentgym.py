@@ -5,18 +5,17 @@ sessions are taken. An error has the status 4xx or 5xx, never the reward 0.
 """
 
 from collections.abc import Iterable
-from contextlib import AsyncExitStack
 from typing import Any
 
 from agentgym_envs.errors import shown
-from agentgym_envs.serve.app import Handler, Route
+from agentgym_envs.serve.app import Handler, Part, Route
 from agentgym_envs.serve.families import Family
 from agentgym_envs.serve.http import Request, whole_number
 from agentgym_envs.serve.refusal import Refusal
 from agentgym_envs.serve.sessions import Session, Sessions
 
 
-class AgentGym:
+class AgentGym(Part):
     """Serves families under their names, and a single family also at the root.
 
     Args:
@@ -35,9 +34,6 @@ class AgentGym:
                 if len(self._families) == 1:
                     found[f"/{name}"] = route
         return found
-
-    async def run(self, stack: AsyncExitStack) -> None:
-        """Starts nothing."""
 
 
 class FamilyRoutes:
@@ -60,8 +56,6 @@ class FamilyRoutes:
             "close": ("POST", self._close),
             "observation": ("GET", self._observation),
         }
-        if self._family.vocabulary:
-            handlers["filtered_vocab"] = ("GET", self._vocabulary)
         return {
             name: Route("agentgym", {method: handler}, creates=name == "create")
             for name, (method, handler) in handlers.items()
@@ -103,10 +97,6 @@ class FamilyRoutes:
     async def _close(self, request: Request) -> bool:
         await self._sessions.close(self._session(request.fields()))
         return True
-
-    async def _vocabulary(self, request: Request) -> list[str]:
-        self._session({self._family.key: _number(request.query(self._family.key))})
-        return list(self._family.vocabulary)
 
     def _session(self, fields: dict[str, Any]) -> Session:
         key = self._family.key

@@ -4,10 +4,11 @@ import asyncio
 import json
 import logging
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack
 from time import perf_counter
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from agentgym_envs.serve.http import (
     Asgi,
@@ -34,7 +35,7 @@ TEXT = b"text/plain; version=0.0.4; charset=utf-8"
 
 
 class Route(NamedTuple):
-    """What a path answers.
+    """The handlers of a path.
 
     Attributes:
         protocol: a name for the counts.
@@ -51,14 +52,15 @@ class Route(NamedTuple):
     creates: bool = False
 
 
-class Part(Protocol):
+class Part(ABC):
     """A protocol of the server."""
 
+    @abstractmethod
     def routes(self) -> dict[str, Route]:
         """Returns the routes by path; called after the sessions have started."""
 
     async def run(self, stack: AsyncExitStack) -> None:
-        """Starts what must run beside the requests, until the stack closes."""
+        """Starts work that runs until the stack closes; nothing by default."""
 
 
 class App:
@@ -125,7 +127,8 @@ class App:
         if route.asgi is not None:
             await route.asgi(scope, receive, send)
             return 200
-        handler = route.methods.get(scope["method"])
+        # The server sends no body in answer to HEAD.
+        handler = route.methods.get("GET" if scope["method"] == "HEAD" else scope["method"])
         if handler is None:
             allowed = ", ".join(route.methods) or "WebSocket"
             raise Refusal(405, f"{scope['method']} {scope['path']}: only {allowed} is possible")

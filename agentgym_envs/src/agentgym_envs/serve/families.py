@@ -33,8 +33,6 @@ class Family:
     """The field of a reset with the task's number."""
     begins: ClassVar[bool] = False
     """Whether ``create`` starts an episode."""
-    vocabulary: Sequence[str] = ()
-    """The words of ``filtered_vocab``; empty without that path."""
 
     def __init__(self, env_id: str, keywords: Mapping[str, Any]):
         self.env_id = env_id
@@ -225,15 +223,26 @@ class SearchQA(_Listed):
         return self.begun_text(result)
 
 
-class WebArena(Family):
-    """Numbers are WebArena's ``task_id``, as in the names of its files of tasks."""
+class _Web(Family):
+    """The form of WebArena's client."""
 
-    name, key, index = "webarena", "env_idx", "idx"
-    _ids: dict[int, str] | None = None
+    key, index = "env_idx", "idx"
 
     def action(self, response: object) -> object:
         """Returns the text in the first triple backticks: the client sends the whole response."""
-        return _fenced(response)
+        found = _FENCED.search(response) if isinstance(response, str) else None
+        return found[1].strip() if found else response
+
+    def stepped(self, result: Result) -> dict[str, Any]:
+        """Names the end ``terminated``."""
+        return {**super().stepped(result), "terminated": _done(result)}
+
+
+class WebArena(_Web):
+    """Numbers are WebArena's ``task_id``, as in the names of its files of tasks."""
+
+    name = "webarena"
+    _ids: dict[int, str] | None = None
 
     def task_id(self, index: int) -> str:
         """Returns the task with WebArena's number."""
@@ -244,29 +253,18 @@ class WebArena(Family):
             raise Refusal(400, f"idx: {index} is not a task_id of the server's configuration")
         return self._ids[index]
 
-    def stepped(self, result: Result) -> dict[str, Any]:
-        """Names the end ``terminated``."""
-        return {**super().stepped(result), "terminated": _done(result)}
 
-
-class WebSites(_Listed):
+class WebSites(_Web, _Listed):
     """The sites of this package for WebArena's client."""
 
-    name, key, index = "websites", "env_idx", "idx"
-
-    def action(self, response: object) -> object:
-        """Returns the text in the first triple backticks."""
-        return _fenced(response)
-
-    def stepped(self, result: Result) -> dict[str, Any]:
-        """Names the end ``terminated``."""
-        return {**super().stepped(result), "terminated": _done(result)}
+    name = "websites"
 
 
 class Maze(Family):
-    """LMRL-Gym's maze. Numbers are the original's games; game 25 begins at the goal, so is no task.
+    """LMRL-Gym's maze. Numbers are the original's games 0 to 24.
 
-    A client that runs out of steps gets the reward -1, as in the original.
+    The original's game 25 begins at the goal, so it is not a task here. A client that runs out of
+    steps gets the reward -1, as in the original.
     """
 
     name, index = "maze", "game"
@@ -308,11 +306,6 @@ def _babyai() -> Any:
     from agentgym_envs.envs.babyai.tasks import babyai_tasks
 
     return babyai_tasks()
-
-
-def _fenced(response: object) -> object:
-    found = _FENCED.search(response) if isinstance(response, str) else None
-    return found[1].strip() if found else response
 
 
 def _done(result: Result) -> bool:

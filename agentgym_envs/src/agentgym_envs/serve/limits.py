@@ -10,7 +10,7 @@ from agentgym_envs.serve.refusal import Refusal
 
 @dataclass(frozen=True)
 class Limits:
-    """What a server accepts."""
+    """The limits of a server."""
 
     sessions: int = 256
     """Sessions per environment id; each has its own environment."""

@@ -8,7 +8,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, TextContent, Tool
 
-from agentgym_envs.serve.app import Route
+from agentgym_envs.serve.app import Part, Route
 from agentgym_envs.serve.http import Asgi, Receive, Scope, Send
 from agentgym_envs.serve.limits import Limits
 from agentgym_envs.serve.refusal import Refusal
@@ -16,7 +16,7 @@ from agentgym_envs.serve.sessions import Sessions
 from agentgym_envs.serve.tools import Toolbox
 
 
-class Mcp:
+class Mcp(Part):
     """Serves each environment's tools at ``/mcp/ID``.
 
     Args:

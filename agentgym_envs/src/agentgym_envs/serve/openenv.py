@@ -7,12 +7,11 @@ a reset is therefore an error: the new connection has no episode.
 import asyncio
 import json
 from collections.abc import Iterable
-from contextlib import AsyncExitStack
 from typing import Any
 
 from agentgym_envs.errors import shown
 from agentgym_envs.pool import Result
-from agentgym_envs.serve.app import Route
+from agentgym_envs.serve.app import Part, Route
 from agentgym_envs.serve.http import Receive, Request, Scope, Send, parse_object
 from agentgym_envs.serve.limits import CLIENT_KEYWORDS, Limits
 from agentgym_envs.serve.metrics import Metrics
@@ -54,7 +53,7 @@ SCHEMAS = {
 UNKNOWN_METHOD, INVALID_REQUEST, INVALID_PARAMS, PARSE_ERROR = -32601, -32600, -32602, -32700
 
 
-class OpenEnv:
+class OpenEnv(Part):
     """Serves each environment under ``/openenv/ID``.
 
     Args:
@@ -87,9 +86,6 @@ class OpenEnv:
                 found[f"{base}/{name}"] = Route("openenv", {"GET": handler})
             found[f"{base}/mcp"] = Route("openenv", {"POST": one.call})
         return found
-
-    async def run(self, stack: AsyncExitStack) -> None:
-        """Starts nothing."""
 
     def _socket(self, sessions: Sessions) -> Any:
         async def serve(scope: Scope, receive: Receive, send: Send) -> None:

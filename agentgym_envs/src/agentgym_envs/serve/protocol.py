@@ -8,45 +8,6 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 LARGEST_HEAD = 2**16  # bytes
 
 
-class _Joined:
-    """A transport that sends the head of an answer together with its body.
-
-    Two calls of the system would cost a tenth of a request.
-
-    Args:
-        inner: the real transport.
-    """
-
-    def __init__(self, inner: Any):
-        self.inner = inner
-        self._head = b""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.inner, name)
-
-    def write(self, data: bytes) -> None:
-        """Sends bytes; those of a head are kept for the next call."""
-        if _is_head(data) and not self._head:
-            self._head = data
-        else:
-            self.inner.write(self._head + data)
-            self._head = b""
-
-    def close(self) -> None:
-        """Sends what was kept, then closes."""
-        self.write(b"")
-        self.inner.close()
-
-
-def _is_head(data: bytes) -> bool:
-    """Returns whether a body will follow; none follows "100 Continue"."""
-    return (
-        data.startswith(b"HTTP/1.1 ")
-        and data.endswith(b"\r\n\r\n")
-        and not data.startswith(b"HTTP/1.1 1")
-    )
-
-
 def deadlined(arrival: float) -> type[HttpToolsProtocol]:
     """Returns uvicorn's protocol with a time limit for the arrival of a request.
 
@@ -63,8 +24,7 @@ def deadlined(arrival: float) -> type[HttpToolsProtocol]:
         _head = 0  # bytes since the start of the head; -1 outside a head
 
         def connection_made(self, transport: Any) -> None:
-            joined: Any = _Joined(transport)
-            super().connection_made(joined)
+            super().connection_made(transport)
             self._start()
 
         def data_received(self, data: bytes) -> None:
@@ -89,8 +49,6 @@ def deadlined(arrival: float) -> type[HttpToolsProtocol]:
 
         def handle_websocket_upgrade(self) -> None:
             self._stop()
-            joined: Any = self.transport
-            self.transport = joined.inner
             super().handle_websocket_upgrade()
 
         def connection_lost(self, exc: Exception | None) -> None:

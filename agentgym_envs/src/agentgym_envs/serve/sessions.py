@@ -49,19 +49,11 @@ class Session:
         """Whether the episode has ended."""
         return self.result is not None and (self.result.terminated or self.result.truncated)
 
-    def info(self) -> dict[str, Any]:
-        """Returns the last info.
-
-        Raises:
-            Refusal: there is no episode.
-        """
-        return self.last().info or {}
-
     def last(self) -> Result:
         """Returns the last result.
 
         Raises:
-            Refusal: there is no episode.
+            Refusal: no episode has a result; the message has the reason.
         """
         if self.result is None:
             raise Refusal(409, f"session {self.number}: {self.trouble}")
