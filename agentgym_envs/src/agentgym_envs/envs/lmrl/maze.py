@@ -1,7 +1,7 @@
 """``agentgym/LMRLMaze-v0``: LMRL-Gym's maze: walk to a known position.
 
-It is the fully observed double-T maze of Abdulhai et al. (2023). The rules are written again from
-their description; no code is taken.
+It is the fully observed double-T maze of Abdulhai et al. (2023), implemented anew from their
+description.
 """
 
 import random
@@ -42,7 +42,8 @@ def _corridors() -> list[Place]:
 
 
 PLACES = _corridors()
-"""All places; AgentGym's game N begins at place N. Game 25 begins at the goal and is no task."""
+"""All places. AgentGym's game N begins at place N. Game 25 would begin at the goal, so it is left
+out."""
 HELD_OUT = {"dev": (3, 10, 17), "test": (0, 5, 12, 16, 20, 23)}  # games; the rest is for training
 
 
