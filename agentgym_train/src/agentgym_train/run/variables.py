@@ -16,6 +16,7 @@ from agentgym_train.files import writing
 CARRIED = (
     "AGENTGYM_*",
     "HF_*",
+    "HUGGING_FACE_*",
     "TRANSFORMERS_*",
     "TOKENIZERS_*",
     "VLLM_*",
