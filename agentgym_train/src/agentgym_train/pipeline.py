@@ -9,22 +9,10 @@ one step ahead          collect 1 · learn 1 and collect 2 · load · learn 2 an
 """
 
 from collections.abc import Callable
-from typing import Protocol
 
 from agentgym_train.protocols import Generator
+from agentgym_train.rollout.collection import Collection
 from agentgym_train.rollout.environments import Collected
-
-
-class Collects(Protocol):
-    """Collects one step at a time; see :class:`agentgym_train.rollout.collection.Collection`."""
-
-    def start(self, step: int) -> None:
-        """Begins to collect a step."""
-        ...
-
-    def finish(self) -> list[Collected]:
-        """Waits for the episodes of the step that was started; one entry per environment."""
-        ...
 
 
 class OnPolicy:
@@ -36,7 +24,7 @@ class OnPolicy:
         load: passes the policy's weights to the generator.
     """
 
-    def __init__(self, collection: Collects, generator: Generator, load: Callable[[], None]):
+    def __init__(self, collection: Collection, generator: Generator, load: Callable[[], None]):
         self._collection, self._generator, self._load = collection, generator, load
 
     def collect(self, step: int) -> list[Collected]:

@@ -170,8 +170,8 @@ class VLLMEngine:
         after = self._sums()
         if same := [name for name in before if after.get(name) == before[name]]:
             raise ModelError(
-                f"vLLM does not know the weights of {self._context.model_folder!r} by their names:"
-                f" {len(same)} of its own were not loaded, among them {same[0]!r}; use another"
+                f"vLLM did not load {len(same)} of its own weights, among them {same[0]!r}: it"
+                f" knows the weights of {self._context.model_folder!r} by other names; use another"
                 " generator"
             )
 
