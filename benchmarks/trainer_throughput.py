@@ -1,15 +1,15 @@
 """Speed of training steps: this trainer and TRL's GRPOTrainer on the same mazes.
 
-    python -m pip install trl==1.16.0
+    python -m pip install trl==1.16.0 -e plugins/agentgym-trl
     python benchmarks/trainer_throughput.py run
 
 Both train the same model (Qwen2 with random play of mazes) on mazes of the same distribution: GRPO
-without KL penalty, AdamW in float32, one process. TRL plays through ``rollout_func``: a turn is
-one call of its ``generate``, and all environments of the step wait for each other. Both trainers
-use ``agentgym_envs.pool.EnvPool``. Their micro-batches have about the same number of tokens.
-Actions are sampled, so lengths differ a little; results are per token of the trained episodes. The
-trainers alternate, each measurement in a process of its own. Its first step is not timed. Writes
-``benchmarks/results/trainer_throughput.md``.
+without KL penalty, AdamW in float32, one process. TRL plays through ``agentgym_trl.Rollouts``: a
+turn is one call of its ``generate``, and all environments of the step wait for each other. Both
+trainers use ``agentgym_envs.pool.EnvPool``. Their micro-batches have about the same number of
+tokens. Actions are sampled, so lengths differ a little; results are per token of the trained
+episodes. The trainers alternate, each measurement in a process of its own. Its first step is not
+timed. Writes ``benchmarks/results/trainer_throughput.md``.
 """
 
 import json
@@ -19,7 +19,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from statistics import median
@@ -31,15 +30,12 @@ import typer
 from rich.console import Console
 from torch import Tensor
 
-from agentgym_envs.pool import EnvPool
 from agentgym_train import config as configuration
 from agentgym_train.algorithms.grpo import GRPO
 from agentgym_train.assembly import assemble
 from agentgym_train.data.batching import Batch
-from agentgym_train.models.chat import Chat
 from agentgym_train.models.loading import load_tokenizer
 from agentgym_train.reporting import report
-from agentgym_train.rollout.descriptions import describe
 from agentgym_train.run.prepare import prepare
 from agentgym_train.trainer import Trainer
 
@@ -152,111 +148,59 @@ def trl(folder: Path, turns: int, clock: Clock, *, rows: int) -> dict[str, float
         clock: measures.
         rows: rows of a micro-batch.
     """
-    from datasets import Dataset
+    from agentgym_trl import Rollouts
     from transformers import AutoModelForCausalLM, TrainerCallback
     from trl import GRPOConfig, GRPOTrainer
 
     config = configuration.load(folder / "config.toml", [])
     path, episodes = str(folder / "made/init"), GROUPS * GROUP_SIZE
-    tokenizer = load_tokenizer(path)
-    chat = Chat(tokenizer, describe(config)[0].instructions)
-    pool = EnvPool(config.env.id, episodes, max_episode_steps=-1, **config.env.kwargs)
+    rollouts = Rollouts(
+        config.env.id,
+        load_tokenizer(path),
+        turns=turns,
+        max_context=config.model.max_context,
+        **config.env.kwargs,
+    )
 
-    def rollout(prompts: Sequence[str], trainer: Any) -> dict[str, list[Any]]:
-        return play(pool, chat, [int(seed) for seed in prompts], turns=turns, trainer=trainer)
+    def play(prompts: Any, trainer: Any) -> dict[str, list[Any]]:
+        output = rollouts.play(prompts, trainer)
+        clock.tokens += sum(map(len, output["prompt_ids"] + output["completion_ids"]))
+        clock.turns += sum(episode.turns for episode in trainer.environments)
+        return output
 
     class Timing(TrainerCallback):  # type: ignore[misc]
         def on_step_end(self, args: Any, state: Any, control: Any, **others: Any) -> None:
             if state.global_step == 1:
                 clock.start()
 
-    arguments = GRPOConfig(
-        output_dir=str(folder / "trl"),
-        max_steps=STEPS + 1,
-        per_device_train_batch_size=rows,
-        gradient_accumulation_steps=episodes // rows,
-        num_generations=GROUP_SIZE,
-        max_completion_length=NEW_TOKENS,
-        learning_rate=LR,
-        beta=0.0,
-        loss_type="dapo",
-        use_cpu=True,
-        bf16=False,
-        gradient_checkpointing=False,
-        save_strategy="no",
-        report_to="none",
-        disable_tqdm=True,
-    )
-
-    def reward(completions: Sequence[str], total: Sequence[float], **columns: Any) -> list[float]:
-        tokens = [len(ids) for ids in columns["completion_ids"]]
-        clock.tokens += sum(tokens) + sum(columns["prompt_tokens"])
-        clock.turns += sum(columns["turns"])
-        return list(total)
-
+    arguments = rollouts.arguments()
+    arguments["callbacks"].append(Timing())
     trainer = GRPOTrainer(
         model=AutoModelForCausalLM.from_pretrained(path),
-        reward_funcs=reward,
-        args=arguments,
-        train_dataset=Dataset.from_dict({"prompt": [str(seed) for seed in range(1000)]}),
-        processing_class=tokenizer,
-        rollout_func=rollout,
-        callbacks=[Timing()],
+        args=GRPOConfig(
+            output_dir=str(folder / "trl"),
+            max_steps=STEPS + 1,
+            per_device_train_batch_size=rows,
+            gradient_accumulation_steps=episodes // rows,
+            num_generations=GROUP_SIZE,
+            max_completion_length=NEW_TOKENS,
+            learning_rate=LR,
+            beta=0.0,
+            loss_type="dapo",
+            use_cpu=True,
+            bf16=False,
+            gradient_checkpointing=False,
+            save_strategy="no",
+            report_to="none",
+            disable_tqdm=True,
+        ),
+        train_dataset=rollouts.dataset(),
+        **arguments | {"rollout_func": play},
     )
     trainer.train()
     result = clock.stop()
-    pool.close()
+    rollouts.close()
     return result
-
-
-def play(
-    pool: EnvPool, chat: Chat, seeds: Sequence[int], *, turns: int, trainer: Any
-) -> dict[str, list[Any]]:
-    """Plays an episode per seed; returns what ``rollout_func`` of TRL returns."""
-    count = len(seeds)
-    totals, played = [0.0] * count, [0] * count
-    for row, seed in enumerate(seeds):
-        pool.reset(row, seed=seed)
-    prompts = [chat.opening(text) for text in _observations(pool, count).values()]
-    completions: list[list[int]] = [[] for _ in seeds]
-    masks: list[list[int]] = [[] for _ in seeds]
-    alive = list(range(count))
-    while alive:
-        histories = [prompts[row] + completions[row] for row in alive]
-        actions, _ = trainer._generate_single_turn(histories, None, {}, 1)
-        for row, action in zip(alive, actions, strict=True):
-            completions[row] += action
-            masks[row] += [1] * len(action)
-            played[row] += 1
-            pool.send(row, chat.text(action))
-        results = {}
-        while results.keys() != set(alive):
-            results |= {result.index: result for result in pool.recv()}
-        for row, action in zip(list(alive), actions, strict=True):
-            result = results[row]
-            totals[row] += result.reward
-            if result.terminated or played[row] == turns:
-                alive.remove(row)
-                continue
-            between = chat.between(action, result.observation)
-            completions[row] += between
-            masks[row] += [0] * len(between)
-    return {
-        "prompt_ids": prompts,
-        "completion_ids": completions,
-        "logprobs": None,  # type: ignore[dict-item]
-        "env_mask": masks,
-        "total": totals,
-        "turns": played,
-        "prompt_tokens": [len(ids) for ids in prompts],
-    }
-
-
-def _observations(pool: EnvPool, count: int) -> dict[int, str]:
-    found: dict[int, str] = {}
-    while len(found) < count:
-        found |= {result.index: result.observation for result in pool.recv()}
-    return dict(sorted(found.items()))
 
 
 @app.command()
@@ -311,8 +255,8 @@ def head(rounds: int) -> str:
 `python benchmarks/trainer_throughput.py run --rounds {rounds}`: {versions}, one process with
 {torch.get_num_threads()} threads on {platform.machine()}. {GROUPS * GROUP_SIZE} episodes per step
 on mazes of 40 rooms, a Qwen2 with 4 layers of width 256, up to {NEW_TOKENS} tokens per action.
-Median of {rounds} processes with {STEPS} timed steps each. A ratio is TRL's figure over this
-trainer's in the same round, with the range. CPU time is in ms per token.
+Median of the rounds, with {STEPS} timed steps each. A ratio is TRL's figure over this trainer's in
+the same round, with the range. CPU time is in ms per token.
 
 | turns | tokens per episode | s/step | TRL, s/step | ratio | CPU | TRL, CPU | ratio |
 |---|---|---|---|---|---|---|---|"""
