@@ -8,6 +8,9 @@ import pytest
 from served import serving
 
 from agentgym_envs.envs.babyai.tasks import LEFT_OUT, LEVELS
+from agentgym_envs.pool import Result
+from agentgym_envs.serve.families import SciWorld
+from agentgym_envs.serve.refusal import Refusal
 
 
 @pytest.fixture(scope="module")
@@ -204,3 +207,16 @@ def test_a_single_family_is_also_served_at_the_root():
         assert served.ask("/step", {"id": answer["id"], "action": "inventory"})[0] == 200
         assert served.ask("/close", {"id": answer["id"]}) == (200, True)
         assert served.ask("/create", {})[0] == 200
+
+
+def test_sciworlds_numbers_are_the_originals_and_its_scores_are_percent():
+    """AgentGym has 4,639 tasks."""
+    family = SciWorld("agentgym/ScienceWorld-v2", {})
+    assert family.task_id(0) == "boil-0"
+    assert family.task_id(4638)
+    with pytest.raises(Refusal, match="no task 4639"):
+        family.task_id(4639)
+    step = Result(0, observation="A door.", reward=0.25, info={"score": 0.5, "goal": "Boil."})
+    answer = {"observation": "A door.", "reward": 25, "score": 50, "done": False}
+    assert family.stepped(step) == answer
+    assert family.begun(step) == {**answer, "task_description": "Boil."}

@@ -95,6 +95,11 @@ def test_the_word_envs_stays_in_whatever_is_no_key_of_the_environments(file, ove
     assert str(caught.value).removeprefix("unknown ").startswith(f"configuration key {message}")
 
 
+def test_a_policy_that_sleeps_cannot_learn_while_the_generator_samples(file):
+    with pytest.raises(ConfigError, match=r"rollout\.ahead=1 .* engine\.sleep=true .* set"):
+        config.load(file, ["rollout.ahead=1", "engine.sleep=true"])
+
+
 def test_missing_keys_and_files_are_named(file, tmp_path):
     file.write_text("[run]\nsteps = 3\n[env]\nid = 'x'\n")
     with pytest.raises(ConfigError, match=r"'run\.folder': field required"):

@@ -324,3 +324,9 @@ def test_a_run_over_ssh_ends_when_a_machine_is_cut_off_and_resumes(
     assert second.wait(timeout=200) == 0, (tmp_path / "second" / "output").read_text()
     assert steps(folder) == list(range(1, done + 3))
     assert (folder / "model").is_dir()
+
+
+def test_the_first_machine_chooses_the_port(network):
+    script = "for host; do case $host in one) echo 20100;; two) echo 20200;; esac; done"
+    (network / "ssh").write_text(f"#!/bin/sh\n{script}\n")
+    assert check_hosts(["one", "two"]) == 20100
