@@ -197,7 +197,8 @@ def main(
     lines = [
         "# CPU time of servers per request",
         "",
-        f"`python {' '.join(map(shlex.quote, sys.argv))}`",
+        f"`python benchmarks/serve_load.py --sessions {sessions} --seconds {seconds:g}"
+        f"{' --original COMMAND' if original else ''}`",
         "",
         f"{sessions} sessions of TextCraft, {seconds:g} s each, {workers} workers,"
         f" {os.cpu_count()} CPU cores. CPU time includes the workers; memory is that at the end.",
