@@ -1,12 +1,12 @@
 """EnvPool for asyncio: each request is awaited separately."""
 
 import asyncio
-import queue
-import threading
-from collections import deque
-from collections.abc import Callable, Sequence
+import socket
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable
 from itertools import chain
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import gymnasium
 
@@ -14,14 +14,18 @@ from agentgym_envs.errors import ArgumentError
 from agentgym_envs.pool.pool import EnvPool
 from agentgym_envs.pool.result import Result
 
-Request = tuple[int, Callable[[], None], asyncio.Future[Result]]
-"""The environment's index, a function that sends the request to the pool, and the future result."""
 
-News = tuple[asyncio.Future[Result], Result | Exception]
+class _Asked(NamedTuple):
+    """A request that the pool does not have yet."""
+
+    index: int
+    ask: Callable[[], None]
+    """Passes the request to the pool."""
+    answer: asyncio.Future[Result]
 
 
 class AsyncEnvPool:
-    """An :class:`EnvPool` in a separate thread.
+    """An :class:`EnvPool` in an event loop.
 
     Create it inside a running event loop. Each environment serves one caller at a time: a second
     request before the answer to the first is an ``ArgumentError``.
@@ -35,12 +39,17 @@ class AsyncEnvPool:
     def __init__(self, env_id: str, num_envs: int, **kwargs: Any):
         self._pool = EnvPool(env_id, num_envs, **kwargs)
         self._loop = asyncio.get_running_loop()
-        self._woken = False
-        """Whether the thread was woken and has not looked at ``_asked`` since."""
-        self._current: dict[int, asyncio.Future[Result]] = {}
-        self._asked: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._serve, daemon=True)
-        self._thread.start()
+        self._asked: list[_Asked] = []
+        # One queue per environment: a cancelled caller's request is still ahead of the next
+        # caller's.
+        self._waiting: defaultdict[int, deque[asyncio.Future[Result]]] = defaultdict(deque)
+        self._watched: dict[socket.socket, bool] = {}
+        """The sockets that the loop watches, and whether also for room to write."""
+        self._timer: asyncio.TimerHandle | None = None
+        self._due = 0.0
+        """The monotonic time of the timer."""
+        self._repair: asyncio.Task[None] | None = None
+        self._closed = False
 
     async def reset(
         self,
@@ -74,9 +83,12 @@ class AsyncEnvPool:
 
     async def close(self) -> None:
         """Ends the workers; requests that wait are cancelled."""
-        self._asked.put(None)
-        self._pool.wake()
-        await asyncio.to_thread(self._thread.join)
+        self._stop()
+        if self._repair is not None:
+            await self._repair
+        await asyncio.to_thread(self._pool.close)
+        for answer in chain(*self._waiting.values()):
+            answer.cancel()
 
     async def __aenter__(self) -> Self:
         return self
@@ -85,64 +97,102 @@ class AsyncEnvPool:
         await self.close()
 
     async def _ask(self, index: int, ask: Callable[[], None]) -> Result:
-        if not self._thread.is_alive():
+        if self._closed:
             raise gymnasium.error.ClosedEnvironmentError("the pool is closed")
-        current = self._current.get(index)
-        if current is not None and not current.done():  # a cancelled request is done
+        waiting = self._waiting[index]
+        if waiting and not waiting[-1].done():  # a cancelled request is done
             raise ArgumentError(
                 f"environment {index} has not answered its last request; await that answer first"
             )
         answer: asyncio.Future[Result] = self._loop.create_future()
-        self._current[index] = answer
-        self._asked.put((index, ask, answer))
-        if not self._woken:  # a call of the system for each request would be slow
-            self._woken = True
-            self._pool.wake()
+        waiting.append(answer)
+        if not self._asked:
+            self._loop.call_soon(self._turn)
+        self._asked.append(_Asked(index, ask, answer))
         return await answer
 
-    def _serve(self) -> None:
-        # One queue per environment: a cancelled caller's request is still ahead of the next
-        # caller's.
-        waiting: list[deque[asyncio.Future[Result]]] = [deque() for _ in range(self._pool.num_envs)]
+    def _turn(self) -> None:
+        """Sends the new requests, and receives the answers that are ready."""
+        if self._closed or self._repair is not None:
+            return
+        asked, self._asked = self._asked, []
         try:
-            with self._pool:
-                while self._take(waiting):
-                    results = self._pool.recv()
-                    self._tell([(waiting[r.index].popleft(), r) for r in results])
-        finally:
-            for answer in chain(*waiting):
-                self._loop.call_soon_threadsafe(answer.cancel)
-
-    def _take(self, waiting: list[deque[asyncio.Future[Result]]]) -> bool:
-        """Passes all new requests to the pool; waits for one if no request is outstanding.
-
-        Returns:
-            False after :meth:`close`.
-        """
-        self._woken = False  # before the look at the queue: a later request wakes again
-        while not any(waiting) or not self._asked.empty():
-            request = self._asked.get()
-            if request is None:
-                return False
-            index, ask, answer = request
-            try:
-                ask()
-            except Exception as error:
-                self._tell([(answer, error)])
-            else:
-                waiting[index].append(answer)
-        return True
-
-    def _tell(self, news: Sequence[News]) -> None:
-        if news:
-            self._loop.call_soon_threadsafe(_settle, news)
-
-
-def _settle(news: Sequence[News]) -> None:
-    for answer, found in news:
-        if answer.cancelled():
-            continue
-        if isinstance(found, Exception):
-            answer.set_exception(found)
+            with self._pool.together():
+                for request in asked:
+                    self._pass(request)
+            self._tell(self._pool.poll())
+        except Exception as error:  # a worker cannot be started, for example
+            self._give_up(error)
         else:
-            answer.set_result(found)
+            self._wait()
+
+    def _pass(self, request: _Asked) -> None:
+        """Passes a request to the pool."""
+        try:
+            request.ask()
+        except Exception as error:
+            self._waiting[request.index].remove(request.answer)
+            if not request.answer.cancelled():
+                request.answer.set_exception(error)
+
+    def _tell(self, results: list[Result]) -> None:
+        for result in results:
+            answer = self._waiting[result.index].popleft()
+            if not answer.cancelled():
+                answer.set_result(result)
+
+    def _wait(self) -> None:
+        """Arranges the next turn: at an answer, at a deadline, or after a repair."""
+        if self._pool.broken:
+            self._watch({})  # the repair closes sockets
+            self._repair = self._loop.create_task(self._mend())
+            return
+        self._watch(self._pool.connections())
+        if not self._watched:
+            return
+        due = self._pool.next_check()
+        if self._timer is None or due < self._due:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._due = due
+            self._timer = self._loop.call_later(due - time.monotonic(), self._ring)
+
+    def _ring(self) -> None:
+        self._timer = None
+        self._turn()
+
+    async def _mend(self) -> None:
+        """Replaces the workers that have failed, which can take seconds."""
+        try:
+            self._tell(await asyncio.to_thread(self._pool.recv, timeout=0.0))
+        except Exception as error:
+            self._give_up(error)
+        self._repair = None
+        self._turn()
+
+    def _watch(self, wanted: dict[socket.socket, bool]) -> None:
+        """Lets the loop call :meth:`_turn` when a socket is ready."""
+        for connection, writes in self._watched.items():
+            if connection not in wanted:
+                self._loop.remove_reader(connection)
+            if writes and not wanted.get(connection):
+                self._loop.remove_writer(connection)
+        for connection, writes in wanted.items():
+            if connection not in self._watched:
+                self._loop.add_reader(connection, self._turn)
+            if writes and not self._watched.get(connection):
+                self._loop.add_writer(connection, self._turn)
+        self._watched = wanted
+
+    def _stop(self) -> None:
+        self._closed = True
+        self._watch({})
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _give_up(self, error: Exception) -> None:
+        """Answers all requests with an error."""
+        self._stop()
+        for answer in chain(*self._waiting.values()):
+            if not answer.done():
+                answer.set_exception(error)

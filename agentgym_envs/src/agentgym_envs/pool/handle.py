@@ -12,6 +12,7 @@ import time
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import IO, NamedTuple
 
 from agentgym_envs.errors import EnvFailure
@@ -89,17 +90,17 @@ class Handle:
         return self._queue[-1].request.id if self._queue else 0
 
     def submit(self, request: Request) -> None:
-        """Queues a request and sends what can be sent now."""
+        """Queues a request; :meth:`flush` sends it."""
         if self.head is None:
             self.since = time.monotonic()  # for the case that nothing can be sent now
         before = self._queue[-1].end if self._queue else max(self._count_sent(), len(self._setup))
         self._queue.append(_Queued(request, before + len(request.packed)))
-        self.flush()
 
     @property
     def has_unsent(self) -> bool:
         """Whether :meth:`flush` has something to send."""
-        return bool(self._unsent())
+        end = self._queue[-1].end if self._queue else len(self._setup)
+        return not self._deaf and self._count_sent() < end
 
     def flush(self) -> None:
         """Sends as much as the socket takes."""
@@ -169,20 +170,24 @@ class Handle:
         return self._sent[0]
 
     def _unsent(self) -> memoryview:
-        """Returns the next bytes to send, at most those of one request.
+        """Returns the next bytes to send, those of several requests if they are short.
 
         The view is empty if the worker has closed its end.
         """
-        sent, rest = self._count_sent(), memoryview(b"")
+        sent = self._count_sent()
         if self._deaf:
-            return rest
+            return memoryview(b"")
         if sent < len(self._setup):
             return memoryview(self._setup)[sent:]
-        for request, end in reversed(self._queue):
-            if end <= sent:
-                break
-            rest = memoryview(request.packed)[-(end - sent) :]
-        return rest
+        unsent = list(takewhile(lambda queued: queued.end > sent, reversed(self._queue)))
+        if not unsent:
+            return memoryview(b"")
+        start = unsent[-1].end - len(unsent[-1].request.packed)
+        chunks, size = [], 0
+        while unsent and size < CHUNK:
+            chunks.append(unsent.pop().request.packed)
+            size += len(chunks[-1])
+        return memoryview(b"".join(chunks))[sent - start :]
 
 
 def _start() -> tuple[subprocess.Popen[bytes], socket.socket, mmap.mmap]:
@@ -232,6 +237,7 @@ def successor(setup: bytes, requests: list[Request]) -> Handle:
     worker = Handle(setup)
     for request in requests:
         worker.submit(request)
+    worker.flush()
     return worker
 
 

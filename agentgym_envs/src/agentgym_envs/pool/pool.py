@@ -20,7 +20,8 @@ import os
 import selectors
 import socket
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from itertools import count, takewhile
 from typing import Any, NamedTuple
 
@@ -110,7 +111,7 @@ class EnvPool:
         self._bell, self._rope = socket.socketpair()
         self._bell.setblocking(False)
         self._rope.setblocking(False)
-        self._closed = False
+        self._closed = self._held = False
 
     @property
     def outstanding(self) -> int:
@@ -175,6 +176,16 @@ class EnvPool:
         """
         self._ask(index, "drop")
 
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Sends the requests of a ``with`` block at its end, with few system calls."""
+        self._held = True
+        try:
+            yield
+        finally:
+            self._held = False
+            self._dispatch()
+
     def recv(self, *, timeout: float | None = None) -> list[Result]:
         """Waits until at least one request is answered or has failed.
 
@@ -188,20 +199,48 @@ class EnvPool:
         self._check_owner()
         end = None if timeout is None else time.monotonic() + timeout
         self._dispatch()
-        self._resume()
+        self._replace_failed()
+        self._digest_all()
         while not self._state.answers and self._state.asked:
-            woken = self._collect(end)
+            check = self.next_check()
+            woken = self._collect(check if end is None else min(check, end))
+            self._replace_failed()
             if woken or (end is not None and time.monotonic() >= end):
                 break
-        state = self._state
-        results = list(state.answers.values())
-        asked = {
-            number: request
-            for number, request in state.asked.items()
-            if number not in state.answers
-        }
-        self._state = state._replace(asked=asked, answers={})
+        results = self._answered()
+        self._state = self._state._replace(answers={})
         return results  # CPython handles no signal between an assignment and a return
+
+    def poll(self) -> list[Result]:
+        """Returns the results that are ready. Unlike :meth:`recv`, it never blocks.
+
+        It replaces no worker: if :attr:`broken` is true afterwards, call :meth:`recv`.
+        """
+        self._check_owner()
+        self._dispatch()
+        self._digest_all()
+        if not self._state.answers and self._state.asked:
+            self._collect(0.0)
+        results = self._answered()
+        self._state = self._state._replace(answers={})
+        return results
+
+    @property
+    def broken(self) -> bool:
+        """Whether a worker has failed that was not replaced yet."""
+        return any(worker and worker.fault for worker in self._state.workers)
+
+    def connections(self) -> dict[socket.socket, bool]:
+        """Returns the sockets of the workers that have a request.
+
+        The value tells whether the worker must also be watched for room to write.
+        """
+        return {worker.socket: worker.has_unsent for worker in self._busy()}
+
+    def next_check(self) -> float:
+        """Returns the monotonic time, in seconds, at which the workers must be looked at again."""
+        limits = (self._deadline(worker) for worker in self._busy())
+        return min(time.monotonic() + GLANCE, *limits)
 
     def wake(self) -> None:
         """Makes a :meth:`recv` that waits in another thread return.
@@ -267,7 +306,8 @@ class EnvPool:
             self._state = state._replace(asked={**state.asked, number: request}, lost=lost)
         else:
             state.asked[number] = request
-        self._dispatch()
+        if not self._held:
+            self._dispatch()
 
     def _dispatch(self) -> None:
         """Submits the new requests to their workers, in order.
@@ -275,12 +315,16 @@ class EnvPool:
         These are the request of this call and those of interrupted calls.
         """
         late = [*takewhile(self._is_late, reversed(self._state.asked.values()))]
+        used = set()
         for request in reversed(late):
             slot = request.index % self._size
             worker = self._state.workers[slot]
             if worker is None:
                 worker = self._state.workers[slot] = Handle(self._setup)
             worker.submit(request)
+            used.add(worker)
+        for worker in used:
+            worker.flush()
 
     def _is_late(self, request: Request) -> bool:
         worker = self._state.workers[request.index % self._size]
@@ -288,60 +332,61 @@ class EnvPool:
             worker is None or worker.newest < request.id
         )
 
-    def _resume(self) -> None:
-        """Finishes the work of a call that was interrupted."""
+    def _replace_failed(self) -> None:
         for slot, worker in enumerate(self._state.workers):
             if worker and worker.fault:
-                self._fail(slot, *worker.fault)
-            elif worker:
-                self._digest(slot, worker)
+                self._fail(slot, worker, *worker.fault)
 
-    def _collect(self, end: float | None) -> bool:
-        """Receives answers.
+    def _answered(self) -> list[Result]:
+        """Returns the results that are ready; until they are removed, they stay outstanding."""
+        for number in self._state.answers:
+            self._state.asked.pop(number, None)
+        return list(self._state.answers.values())
 
-        It waits until ``end``, a deadline or the next check of the processes.
+    def _digest_all(self) -> None:
+        """Stores the answers that an interrupted call has received."""
+        for worker in self._busy():
+            self._digest(worker)
+
+    def _busy(self) -> list[Handle]:
+        """Returns the workers that have a request and have not failed."""
+        return [w for w in self._state.workers if w and w.head and not w.fault]
+
+    def _collect(self, end: float) -> bool:
+        """Receives answers; waits for one until the time ``end``.
 
         Returns:
             Whether :meth:`wake` was called.
         """
-        woken = False
-        busy = [(slot, w) for slot, w in enumerate(self._state.workers) if w and w.head]
-        limits = [
-            GLANCE + time.monotonic(),
-            *([] if end is None else [end]),
-            *(self._deadline(w) for _, w in busy),
-        ]
+        woken, busy = False, self._busy()
         with selectors.PollSelector() as selector:
-            for slot, worker in busy:
+            for worker in busy:
                 writes = selectors.EVENT_WRITE if worker.has_unsent else 0
-                selector.register(worker.socket, selectors.EVENT_READ | writes, (slot, worker))
+                selector.register(worker.socket, selectors.EVENT_READ | writes, worker)
             selector.register(self._bell, selectors.EVENT_READ)
-            for key, _ in selector.select(max(min(limits) - time.monotonic(), 0.0)):
+            for key, _ in selector.select(max(end - time.monotonic(), 0.0)):
                 if key.fileobj is self._bell:
                     woken = bool(self._bell.recv(4096))
                 else:
-                    self._serve(*key.data)
-        for slot, worker in busy:
-            if not self._holds(slot, worker) or not worker.head:
+                    self._serve(key.data)
+        for worker in busy:
+            if worker.fault or not worker.head:
                 continue
             if time.monotonic() >= self._deadline(worker):
-                self._fail(slot, EnvTimeout, f"no answer within {self._limit(worker):g} s")
+                worker.fault = EnvTimeout, f"no answer within {self._limit(worker):g} s"
             elif time.monotonic() - worker.since > GLANCE and worker.process.poll() is not None:
-                self._fail(slot, WorkerDied)  # a child of the worker kept the connection open
+                worker.fault = WorkerDied, None  # a child of the worker kept the connection open
         return woken
 
-    def _holds(self, slot: int, worker: Handle) -> bool:
-        return self._state.workers[slot] is worker
-
-    def _serve(self, slot: int, worker: Handle) -> None:
+    def _serve(self, worker: Handle) -> None:
         """Sends and receives as much as a worker's socket allows."""
         worker.flush()
         more = worker.read()
-        self._digest(slot, worker)
-        if not more and self._holds(slot, worker):
-            self._fail(slot, WorkerDied)
+        self._digest(worker)
+        if not more and not worker.fault:
+            worker.fault = WorkerDied, None
 
-    def _digest(self, slot: int, worker: Handle) -> None:
+    def _digest(self, worker: Handle) -> None:
         """Stores the answers that a worker has sent.
 
         After an interrupt between storing an answer and removing it from the inbox, it is stored
@@ -359,7 +404,7 @@ class EnvPool:
                 self._state.answers[request.id] = result
                 worker.inbox.take(request.id)
         except BadMessage as error:
-            self._fail(slot, WorkerDied, f"its worker sent {error}")
+            worker.fault = WorkerDied, f"its worker sent {error}"
 
     def _limit(self, worker: Handle) -> float:
         """Returns the time limit of the worker's current request, in seconds."""
@@ -374,14 +419,11 @@ class EnvPool:
     def _deadline(self, worker: Handle) -> float:
         return worker.since + self._limit(worker)
 
-    def _fail(self, slot: int, kind: type[EnvFailure], why: str | None = None) -> None:
+    def _fail(self, slot: int, worker: Handle, kind: type[EnvFailure], why: str | None) -> None:
         """Replaces a worker and fails its current request.
 
         Pending and later steps of its other environments fail too, until their next reset.
         """
-        worker = self._state.workers[slot]
-        assert worker is not None
-        worker.fault = kind, why  # first, because an interrupt can come while the worker ends
         begun = worker.begun()
         if why is not None:
             worker.kill()

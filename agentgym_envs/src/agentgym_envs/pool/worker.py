@@ -14,13 +14,14 @@ import json
 import math
 import mmap
 import os
-import queue
+import select
 import signal
 import socket
 import sys
 import threading
 import traceback
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import gymnasium
@@ -34,8 +35,6 @@ from agentgym_envs.wrappers import ActionFormat
 
 GRACE = 3.0  # seconds in which the environments can close after the socket has closed
 CHUNK = 2**16
-
-Requests = queue.SimpleQueue[dict[str, Any] | None]
 
 
 class Worlds:
@@ -156,23 +155,41 @@ class Worlds:
 
 def serve(connection: socket.socket, board: mmap.mmap) -> None:
     """Answers requests until the socket closes."""
-    requests: Requests = queue.SimpleQueue()
-    threading.Thread(target=_read, args=(connection, requests), daemon=True).start()
-    setup = requests.get()
+    requests = _requests(connection)
+    setup = next(requests, None)
     if setup is None:
         return
+    threading.Thread(target=_end_late, args=(connection,), daemon=True).start()
     if setup["path"]:
         sys.path += setup["path"]  # last, so that nothing there shadows an installed module
         plugins.discover.cache_clear()
         registry.register_all()
     worlds = Worlds(setup)
-    while (request := requests.get()) is not None:
+    for request in requests:
         board[:] = request["id"].to_bytes(len(board), "big")
         try:
             connection.sendall(worlds.answer(request))
         except OSError:
             break
     worlds.close()
+
+
+def _requests(connection: socket.socket) -> Iterator[dict[str, Any]]:
+    """Yields the messages that arrive, until the socket closes."""
+    inbox = Inbox()
+    with suppress(OSError):  # the same as a closed socket
+        while data := connection.recv(CHUNK):
+            yield from inbox.feed(data)
+
+
+def _end_late(connection: socket.socket) -> None:
+    """Ends the process soon after the socket has closed: an environment can hang."""
+    hangup = select.poll()
+    hangup.register(connection, select.POLLHUP)
+    hangup.poll()
+    threading.Event().wait(GRACE)
+    cache.discard_drafts()
+    os._exit(1)
 
 
 def _answer(
@@ -238,21 +255,6 @@ def _refusal(error: BaseException) -> str | None:
     if isinstance(error, UnknownName):  # a split that does not exist
         return "ArgumentError"
     return next((name for name, kind in REFUSALS.items() if isinstance(error, kind)), None)
-
-
-def _read(connection: socket.socket, requests: Requests) -> None:
-    inbox = Inbox()
-    try:
-        while data := connection.recv(CHUNK):
-            for message in inbox.feed(data):
-                requests.put(message)
-    except OSError:
-        pass  # the same as a closed socket
-    requests.put(None)
-    # The main thread can hang inside an environment: wait GRACE seconds, then end the process.
-    threading.Event().wait(GRACE)
-    cache.discard_drafts()
-    os._exit(1)
 
 
 if __name__ == "__main__":

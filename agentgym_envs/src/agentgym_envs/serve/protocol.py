@@ -22,6 +22,7 @@ def deadlined(arrival: float) -> type[HttpToolsProtocol]:
 
         _end: asyncio.TimerHandle | None = None
         _head = 0  # bytes since the start of the head; -1 outside a head
+        _arriving = False
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
@@ -33,21 +34,25 @@ def deadlined(arrival: float) -> type[HttpToolsProtocol]:
             super().data_received(data)
             if self._head > LARGEST_HEAD:
                 self._abort()
+            if self._arriving and self._end is None:  # most requests need no timer
+                self._start()
 
         def on_message_begin(self) -> None:
             super().on_message_begin()
-            self._head = 0
-            self._start()
+            self._head, self._arriving = 0, True
+            self._stop()
 
         def on_headers_complete(self) -> None:
             self._head = -1
             super().on_headers_complete()
 
         def on_message_complete(self) -> None:
+            self._arriving = False
             self._stop()
             super().on_message_complete()
 
         def handle_websocket_upgrade(self) -> None:
+            self._arriving = False
             self._stop()
             super().handle_websocket_upgrade()
 
@@ -56,7 +61,6 @@ def deadlined(arrival: float) -> type[HttpToolsProtocol]:
             super().connection_lost(exc)
 
         def _start(self) -> None:
-            self._stop()
             self._end = self.loop.call_later(arrival, self._abort)
 
         def _stop(self) -> None:

@@ -3,8 +3,7 @@
 import asyncio
 import secrets
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from typing import Any
 
 from agentgym_envs.errors import ArgumentError, EnvFailure, EnvTimeout, TaskError, shown
@@ -48,6 +47,31 @@ class Session:
     def over(self) -> bool:
         """Whether the episode has ended."""
         return self.result is not None and (self.result.terminated or self.result.truncated)
+
+    async def __aenter__(self) -> None:
+        """Waits until the earlier requests are answered.
+
+        Raises:
+            Refusal: the session was closed.
+        """
+        self.requests += 1
+        try:
+            await self.turn.acquire()
+        except BaseException:
+            self._leave()
+            raise
+        if self.closed:
+            self.turn.release()
+            self._leave()
+            raise Refusal(404, f"session {self.number} was closed")
+
+    async def __aexit__(self, *error: object) -> None:
+        self.turn.release()
+        self._leave()
+
+    def _leave(self) -> None:
+        self.requests -= 1
+        self.used = asyncio.get_running_loop().time()
 
     def last(self) -> Result:
         """Returns the last result.
@@ -175,7 +199,7 @@ class Sessions:
         """
         wanted = client_keywords(keywords or {})
         options = None if task_id is None else {"task_id": task_id}
-        async with self._turn(session):
+        async with session:
             if wanted != session.keywords:
                 await self._pool.drop(session.index)
             session.keywords, session.steps = wanted, 0
@@ -195,7 +219,7 @@ class Sessions:
         """
         if not isinstance(action, str):
             raise Refusal(400, f"{field}: must be a string, not {shown(action)}")
-        async with self._turn(session):
+        async with session:
             session.last()
             if session.over:
                 raise Refusal(409, f"session {session.number}: the episode is over; call reset")
@@ -220,18 +244,6 @@ class Sessions:
         idle = [s for s in self._open.values() if not s.requests and s.used < end]
         self._metrics.expired[self.name] += len(idle)
         await asyncio.gather(*map(self.close, idle))
-
-    @asynccontextmanager
-    async def _turn(self, session: Session) -> AsyncIterator[None]:
-        session.requests += 1
-        try:
-            async with session.turn:
-                if session.closed:
-                    raise Refusal(404, f"session {session.number} was closed")
-                yield
-        finally:
-            session.requests -= 1
-            session.used = asyncio.get_running_loop().time()
 
     def _noted(self, session: Session, result: Result) -> Result:
         """Keeps a result as the session's last.
