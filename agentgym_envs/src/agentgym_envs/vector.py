@@ -149,11 +149,12 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
         self._check_length("actions", actions)
         self._check_started()
         self._astray[:] = True
-        for i, action in enumerate(actions):
-            if self._over[i]:
-                self._pool.reset(i)
-            else:
-                self._pool.send(i, action)
+        with self._pool.together():
+            for i, action in enumerate(actions):
+                if self._over[i]:
+                    self._pool.reset(i)
+                else:
+                    self._pool.send(i, action)
         results = self._gather(range(self.num_envs))
         rewards = np.array([r.reward for r in results], dtype=np.float64)
         terminated = np.array([r.terminated for r in results], dtype=bool)

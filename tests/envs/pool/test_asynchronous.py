@@ -4,7 +4,7 @@ import time
 import gymnasium
 import pytest
 
-from agentgym_envs.errors import ArgumentError, EnvRaised
+from agentgym_envs.errors import ArgumentError, EnvRaised, EnvTimeout, WorkerDied
 from agentgym_envs.pool import AsyncEnvPool
 
 FAULTY = "faulty_envs:support/Faulty-v0"
@@ -146,5 +146,66 @@ def test_an_environment_that_was_lost_with_its_worker_can_be_dropped():
             assert dropped.error is None
             assert (await pool.drop(0)).error is None
             assert (await pool.reset(0, seed=3)).observation == "seed 3"
+
+    asyncio.run(go())
+
+
+def test_the_event_loop_runs_on_while_a_worker_is_replaced():
+    gaps = []
+
+    async def tick():
+        while True:
+            began = time.monotonic()
+            await asyncio.sleep(0.01)
+            gaps.append(time.monotonic() - began)
+
+    async def go():
+        async with AsyncEnvPool(FAULTY, 2, workers=2) as pool:
+            await asyncio.gather(pool.reset(0, seed=0), pool.reset(1, seed=1))
+            ticking = asyncio.create_task(tick())
+            lost = asyncio.create_task(pool.send(0, "linger"))  # its process ends after 0.5 s
+            await asyncio.sleep(0.2)
+            assert (await pool.send(1, "x")).observation == "turn 1"  # after the replacement
+            assert isinstance((await lost).error, WorkerDied)
+            assert (await pool.reset(0, seed=3)).observation == "seed 3"
+            ticking.cancel()
+
+    asyncio.run(go())
+    assert max(gaps) < 0.3
+
+
+def test_an_action_that_does_not_fit_into_the_connection_arrives_whole():
+    async def go():
+        async with AsyncEnvPool(FAULTY, 2, workers=1) as pool:
+            await asyncio.gather(pool.reset(0, seed=0), pool.reset(1, seed=1))
+            long, short = await asyncio.gather(pool.send(0, "x" * 2**24), pool.send(1, "x"))
+            assert long.observation == short.observation == "turn 1"
+
+    asyncio.run(asyncio.wait_for(go(), 20))
+
+
+def test_a_hung_environment_is_given_up_without_another_event():
+    async def go():
+        async with AsyncEnvPool(FAULTY, 1, timeout=0.3) as pool:
+            await pool.reset(0, seed=0)
+            assert isinstance((await pool.send(0, "hang")).error, EnvTimeout)
+
+    asyncio.run(asyncio.wait_for(go(), 20))
+
+
+def test_a_worker_that_cannot_be_started_is_an_error_for_each_caller(monkeypatch):
+    def fail():
+        raise OSError("no process is left")
+
+    monkeypatch.setattr("agentgym_envs.pool.handle._start", fail)
+
+    async def go():
+        async with AsyncEnvPool(FAULTY, 2) as pool:
+            found = await asyncio.gather(
+                pool.reset(0, seed=0), pool.reset(1, seed=1), return_exceptions=True
+            )
+            assert [str(error) for error in found] == ["no process is left"] * 2
+            with pytest.raises(gymnasium.error.ClosedEnvironmentError):
+                await pool.reset(0, seed=0)
 
     asyncio.run(go())

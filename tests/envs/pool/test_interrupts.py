@@ -82,6 +82,27 @@ def test_an_interrupt_loses_and_repeats_no_result():
             assert [caller.shown(i) for i in range(2)] == [[f"turn {turn}"]] * 2
 
 
+def test_an_interrupt_loses_no_request_of_those_sent_together():
+    with EnvPool(FAULTY, 3, workers=2, length=10**9, max_episode_steps=-1) as pool:
+        start(pool)
+        turns = [0, 0, 0]
+        for interrupt in each_place(5):
+            caller = Caller(pool, interrupt)
+            try:
+                with interrupt, pool.together():
+                    for i in range(3):
+                        pool.send(i, "ok")
+            except KeyboardInterrupt:
+                pass
+            asked = pool.outstanding
+            caller.receive()
+            assert asked == 3 or interrupt.raised
+            turns = [turn + (i < asked) for i, turn in enumerate(turns)]
+            assert [caller.shown(i) for i in range(3)] == [
+                [f"turn {turn}"] if i < asked else [] for i, turn in enumerate(turns)
+            ]
+
+
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # of a worker whose start was interrupted
 @pytest.mark.parametrize("step", [17, pytest.param(1, marks=pytest.mark.full)])
 @pytest.mark.parametrize(

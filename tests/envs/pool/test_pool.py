@@ -735,3 +735,35 @@ def test_a_reset_that_an_environment_refuses_says_whose_fault_it_is(options, cau
             result.check()
         pool.reset(0, seed=1)
         gather(pool, 1)[0].check()
+
+
+def test_a_poll_neither_waits_nor_replaces_a_worker():
+    with EnvPool(FAULTY, 2, workers=2) as pool:
+        pool.reset(0, seed=0)
+        began = time.monotonic()
+        assert pool.poll() == []  # the worker imports for longer than this
+        assert time.monotonic() - began < 0.2
+        assert [result.observation for result in pool.recv()] == ["seed 0"]
+        pids = pool.pids()
+        pool.send(0, "die")
+        while not pool.broken:
+            assert pool.poll() == []
+        assert pool.poll() == []
+        assert pool.pids() == pids
+        (result,) = pool.recv()
+        assert isinstance(result.error, WorkerDied)
+        assert not pool.broken
+        assert pool.pids() == []
+
+
+def test_requests_that_are_made_together_leave_at_the_end_of_the_block():
+    with EnvPool(FAULTY, 4, workers=1) as pool:
+        with pool.together():
+            for index in range(4):
+                pool.reset(index, seed=index)
+            assert pool.pids() == []
+        assert len(pool.pids()) == 1
+        found = []
+        while pool.outstanding:
+            found += pool.recv()
+        assert [result.observation for result in found] == [f"seed {i}" for i in range(4)]
