@@ -18,7 +18,7 @@ from agentgym_envs.pool.result import Result
 class _Asked(NamedTuple):
     """A request that the pool does not have yet."""
 
-    index: int
+    env: int
     ask: Callable[[], None]
     """Passes the request to the pool."""
     answer: asyncio.Future[Result]
@@ -131,7 +131,7 @@ class AsyncEnvPool:
         try:
             request.ask()
         except Exception as error:
-            self._waiting[request.index].remove(request.answer)
+            self._waiting[request.env].remove(request.answer)
             if not request.answer.cancelled():
                 request.answer.set_exception(error)
 
