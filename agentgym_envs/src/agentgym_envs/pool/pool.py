@@ -218,9 +218,10 @@ class EnvPool:
         """
         self._check_owner()
         self._dispatch()
-        self._digest_all()
-        if not self._state.answers and self._state.asked:
-            self._collect(0.0)
+        busy = self._busy()
+        for worker in busy:
+            self._serve(worker)
+        self._check(busy)
         results = self._answered()
         self._state = self._state._replace(answers={})
         return results
@@ -369,6 +370,11 @@ class EnvPool:
                     woken = bool(self._bell.recv(4096))
                 else:
                     self._serve(key.data)
+        self._check(busy)
+        return woken
+
+    def _check(self, busy: list[Handle]) -> None:
+        """Notes the workers that are too late or have ended."""
         for worker in busy:
             if worker.fault or not worker.head:
                 continue
@@ -376,7 +382,6 @@ class EnvPool:
                 worker.fault = EnvTimeout, f"no answer within {self._limit(worker):g} s"
             elif time.monotonic() - worker.since > GLANCE and worker.process.poll() is not None:
                 worker.fault = WorkerDied, None  # a child of the worker kept the connection open
-        return woken
 
     def _serve(self, worker: Handle) -> None:
         """Sends and receives as much as a worker's socket allows."""
