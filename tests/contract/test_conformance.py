@@ -63,6 +63,7 @@ def held(env_id, **kwargs):
             "agentgym/Maze-v1",
             "agentgym/LockedMaze-v1",
             "agentgym/LMRLMaze-v0",
+            "agentgym/LMRLWordle-v0",
             "agentgym/TextCraft-v2",
             "agentgym/BabyAI-v2",
             "agentgym/Search-v1",

@@ -93,6 +93,7 @@ def test_the_entry_points_say_the_step_limits():
             "Maze": 40,
             "LockedMaze": 60,
             "LMRLMaze": 51,
+            "LMRLWordle": 6,
             "TwoAttempts": 512,
             "TextCraft": 60,
             "BabyAI": 256,

@@ -15,6 +15,7 @@ GRAMMARS = {
     "agentgym/Maze-v1": [{}],
     "agentgym/LockedMaze-v1": [{}],
     "agentgym/LMRLMaze-v0": [{}],
+    "agentgym/LMRLWordle-v0": [{}],
     "agentgym/TextCraft-v2": [{}],
     "agentgym/BabyAI-v2": [{}],
     "agentgym/Connect4-v1": [{"seats": "all"}],

@@ -6,6 +6,8 @@ import gymnasium
 import pytest
 from served import serving
 
+from agentgym_envs import registry
+
 pytestmark = [pytest.mark.clients, pytest.mark.filterwarnings("ignore")]
 
 
@@ -26,6 +28,7 @@ def server():
         "agentgym/ScienceWorld-v2",
         "agentgym/Search-v1",
         "agentgym/LMRLMaze-v0",
+        "agentgym/LMRLWordle-v0",
         "--workers",
         "1",
     ) as served:
@@ -125,6 +128,30 @@ def test_maze(server, clients):
     assert (output.state, output.reward, output.done) == ("Failure", -1, True)
     with pytest.raises(AssertionError):  # this game begins at the goal
         client.reset(25)
+
+
+def test_wordle(server, clients):
+    client = clients.WordleEnvClient(f"{server.base}/wordle", data_len=10)
+    words = registry.make("agentgym/LMRLWordle-v0", split="test").unwrapped.task_ids
+    client.reset(3 + 681)
+    listed = client.observe().partition("```\n")[2].partition("\n```")[0].split("\n")
+    assert {*words, "panic", "felon", "frown", "shire"} < set(listed)
+    assert len(listed) == 681
+    plan = solution("agentgym/LMRLWordle-v0", words[3], 0)
+    outputs = [client.step(react(action)) for action, _ in plan]
+    assert [(o.reward, o.done) for o in outputs] == [(0, False)] * (len(plan) - 1) + [(1, True)]
+    assert outputs[-1].state == "g g g g g"
+    client.reset(0)
+    output = client.step(react("x x x x x"))
+    assert (output.state, output.reward, output.done) == ("invalid word", 0, False)
+    first = " ".join(words[1])
+    assert "g" in client.step(react(first)).state  # agree and alert
+    left = client._get("filtered_vocab")
+    assert words[0] in left
+    assert words[1] not in left
+    assert len(left) < 60
+    output = play(client, [react(first)] * 4)
+    assert (output.reward, output.done) == (0, True)
 
 
 def test_a_token_in_the_address(clients):

@@ -4,10 +4,11 @@ Every answer with a result has the status 200. Steps queue; only ``create`` is r
 sessions are taken. An error has the status 4xx or 5xx, never the reward 0.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from agentgym_envs.errors import shown
+from agentgym_envs.pool import Result
 from agentgym_envs.serve.app import Handler, Part, Route
 from agentgym_envs.serve.families import Family
 from agentgym_envs.serve.http import Request, whole_number
@@ -55,6 +56,7 @@ class FamilyRoutes:
             "step": ("POST", self._step),
             "close": ("POST", self._close),
             "observation": ("GET", self._observation),
+            **{name: ("GET", self._page(page)) for name, page in self._family.pages().items()},
         }
         return {
             name: Route("agentgym", {method: handler}, creates=name == "create")
@@ -88,15 +90,24 @@ class FamilyRoutes:
         return self._family.stepped(result)
 
     async def _observation(self, request: Request) -> str:
-        session = self._session({self._family.key: _number(request.query(self._family.key))})
+        session = self._queried(request)
         result = session.last()
         return (
             self._family.stepped_text(result) if session.steps else self._family.begun_text(result)
         )
 
+    def _page(self, page: Callable[[Result | None], Any]) -> Handler:
+        async def answer(request: Request) -> Any:
+            return page(self._queried(request).result)
+
+        return answer
+
     async def _close(self, request: Request) -> bool:
         await self._sessions.close(self._session(request.fields()))
         return True
+
+    def _queried(self, request: Request) -> Session:
+        return self._session({self._family.key: _number(request.query(self._family.key))})
 
     def _session(self, fields: dict[str, Any]) -> Session:
         key = self._family.key

@@ -4,7 +4,7 @@ The fields are those that the clients of agentenv 0.2.0 read.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar
 
@@ -84,6 +84,10 @@ class Family:
             "reward": result.reward,
             "done": _done(result),
         }
+
+    def pages(self) -> dict[str, Callable[[Result | None], Any]]:
+        """Returns more pages by name; each is a function of the session's last result."""
+        return {}
 
     def _task_set(self) -> Any:
         env: Any = registry.make(self.env_id, **self._keywords).unwrapped
@@ -283,12 +287,31 @@ class Maze(Family):
         return {**super().stepped(result), **({"reward": -1.0} if failed else {})}
 
 
+class Wordle(_Listed):
+    """LMRL-Gym's Wordle. Seeds count the words; they are taken modulo the number of words.
+
+    The original draws the word from a generator with the seed. Rewards are the original's: 1 for
+    the hidden word, otherwise 0.
+    """
+
+    name, index = "wordle", "seed"
+
+    def task_id(self, index: int) -> str:
+        """Returns the word with a number."""
+        return super().task_id(index % len(self._listed()))
+
+    def pages(self) -> dict[str, Callable[[Result | None], Any]]:
+        """Adds the list of words that the guesses so far allow."""
+        return {"filtered_vocab": _filtered_vocab}
+
+
 FAMILIES: dict[str, type[Family]] = {
     "agentgym/TextCraft": TextCraft,
     "agentgym/BabyAI": BabyAI,
     "agentgym/ScienceWorld": SciWorld,
     "agentgym/Search": SearchQA,
     "agentgym/LMRLMaze": Maze,
+    "agentgym/LMRLWordle": Wordle,
     "agentgym/WebArena": WebArena,
     "agentgym/WebSites": WebSites,
 }
@@ -306,6 +329,13 @@ def _babyai() -> Any:
     from agentgym_envs.envs.babyai.tasks import babyai_tasks
 
     return babyai_tasks()
+
+
+def _filtered_vocab(result: Result | None) -> list[str]:
+    from agentgym_envs.envs.lmrl.wordle import consistent
+
+    info = (result.info if result else None) or {}
+    return list(consistent(info.get("guesses", ())))
 
 
 def _done(result: Result) -> bool:
