@@ -155,6 +155,64 @@ def test_the_pages_that_openenv_reads(server):
     assert "/health" in server.ask(f"{base}/openapi.json")[1]["paths"]
 
 
+@pytest.mark.parametrize("base", ["/openenv", f"/openenv/{MAZE}"])
+def test_the_task_api_lists_the_tasks_of_the_splits(server, base):
+    status, names = server.ask(f"{base}/list_environments")
+    assert (status, names[0]) == (200, MAZE)
+    base = f"{base}/{MAZE}"
+    assert server.ask(f"{base}/splits") == (
+        200,
+        [
+            {"name": "train", "type": "train"},
+            {"name": "dev", "type": "validation"},
+            {"name": "test", "type": "test"},
+        ],
+    )
+    env = gymnasium.make(MAZE, split="test").unwrapped
+    listed = [
+        {"task_id": task_id, "index": index, "difficulty": env.task_set.difficulty(task_id)}
+        for index, task_id in enumerate(env.task_ids)
+    ]
+    test = {"split": "test"}
+    assert server.ask(f"{base}/num_tasks", test) == (200, {"num_tasks": len(listed)})
+    assert server.ask(f"{base}/tasks", test) == (200, {"tasks": listed, "env_name": MAZE})
+    assert server.ask(f"{base}/task", {**test, "index": 12}) == (200, {"task": listed[12]})
+    for start, stop in ((3, 6), (None, 2), (390, 9999), (None, None)):
+        fields = {**test, "start": start, "stop": stop}
+        assert server.ask(f"{base}/task_range", fields) == (200, {"tasks": listed[start:stop]})
+    assert server.ask(f"{base}/num_tasks", {"split": "train"})[1] != {"num_tasks": len(listed)}
+
+
+@pytest.mark.parametrize(
+    ("env_id", "path", "fields", "status", "message"),
+    [
+        (MAZE, "tasks", {}, 400, "split: must be train, dev or test, not None"),
+        (MAZE, "tasks", {"split": "all"}, 400, "split: must be train, dev or test, not 'all'"),
+        (MAZE, "task", {"split": "test"}, 400, "index: must be a whole number"),
+        (MAZE, "task", {"split": "test", "index": -1}, 400, "index: must be a whole number"),
+        (MAZE, "task", {"split": "test", "index": 400}, 400, "there is no task 400, only 0 to 399"),
+        (MAZE, "task_range", {"split": "test", "stop": "9"}, 400, "stop: must be a whole number"),
+        (FAULTY, "num_tasks", {"split": "test"}, 501, "has no list of tasks"),
+    ],
+)
+def test_wrong_requests_for_tasks_name_the_field(server, env_id, path, fields, status, message):
+    env_id = env_id.rpartition(":")[2]
+    answer = server.ask(f"/openenv/{env_id}/{env_id}/{path}", fields)
+    assert answer[0] == status
+    assert message in answer[1]["error"]
+
+
+def test_a_reset_takes_the_place_of_a_task_in_its_split(ask):
+    env = gymnasium.make(MAZE, split="test").unwrapped
+    for index in (5, 12):
+        data = ask("reset", split="test", index=index)[1]
+        assert data["metadata"]["task_id"] == env.task_ids[index]
+    data = ask("reset", index=5)[1]
+    assert data["metadata"]["task_id"] == gymnasium.make(MAZE).unwrapped.task_ids[5]
+    assert "no task 400" in ask("reset", split="test", index=400)[1]["message"]
+    assert "index: leave it out" in ask("reset", index=5, task_id="x")[1]["message"]
+
+
 def test_tools_over_plain_json_rpc(server):
     def call(method, **params):
         body = {"jsonrpc": "2.0", "id": 7, "method": method, "params": params}

@@ -42,12 +42,72 @@ def test_a_session_is_that_of_the_environment(client):
     assert result.observation["metadata"]["task_id"] == info["task_id"]
 
 
+def test_a_reset_takes_a_task_of_the_task_api(server, client):
+    _, answer = server.ask(f"/openenv/{MAZE}/{MAZE}/task", {"split": "test", "index": 12})
+    result = client.reset(split="test", index=12)
+    assert result.observation["metadata"]["task_id"] == answer["task"]["task_id"]
+
+
 def test_errors_reach_the_client_with_the_field(client):
     with pytest.raises(RuntimeError, match=r"call reset first.*EXECUTION_ERROR"):
         client.step({"action": "go north"})
     with pytest.raises(RuntimeError, match=r"'rooms': clients cannot set this.*VALIDATION_ERROR"):
         client.reset(rooms=[3])
     assert client.reset(seed=1).observation["text"]
+
+
+def test_the_task_api_answers_as_openenvs_own_server(server):
+    from fastapi.testclient import TestClient
+    from openenv.core.env_server.http_server import create_app
+    from openenv.core.env_server.interfaces import Environment
+    from openenv.core.env_server.types import Action, Observation, State
+
+    env = registry.make(MAZE, split="test").unwrapped
+    specs = [
+        {"task_id": task_id, "index": index, "difficulty": env.task_set.difficulty(task_id)}
+        for index, task_id in enumerate(env.task_ids)
+    ]
+
+    class Provider(Environment):
+        state = State()
+
+        def reset(self, seed=None, episode_id=None, **kwargs):
+            return Observation()
+
+        def step(self, action, timeout_s=None, **kwargs):
+            return Observation()
+
+        def list_tasks(self, split):
+            return specs
+
+        def num_tasks(self, split):
+            return len(specs)
+
+        def get_task(self, split, index):
+            return specs[index]
+
+        def get_task_range(self, split, start=None, stop=None):
+            return specs[start:stop]
+
+    original = TestClient(create_app(Provider, Action, Observation, env_name="maze"))
+    base = f"/openenv/{MAZE}"
+    assert original.get("/list_environments").json() == ["maze"]
+    assert server.ask(f"{base}/list_environments") == (200, [MAZE])
+    for path, fields in [
+        ("tasks", {}),
+        ("num_tasks", {}),
+        ("task", {"index": 12}),
+        ("task", {"index": 400}),
+        ("task_range", {}),
+        ("task_range", {"start": 3, "stop": 6}),
+        ("task_range", {"start": 395, "stop": 999}),
+    ]:
+        wanted = original.post(f"/maze/{path}", json={"split": "test", **fields})
+        status, answer = server.ask(f"{base}/{MAZE}/{path}", {"split": "test", **fields})
+        assert status == wanted.status_code
+        if status == 200:
+            names = {"env_name": MAZE} if path == "tasks" else {}
+            assert answer == wanted.json() | names
 
 
 def test_the_validator_passes(server):

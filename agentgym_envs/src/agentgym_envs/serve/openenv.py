@@ -7,17 +7,19 @@ a reset is therefore an error: the new connection has no episode.
 import asyncio
 import json
 from collections.abc import Iterable
+from itertools import product
 from typing import Any
 
 from agentgym_envs.errors import shown
 from agentgym_envs.pool import Result
-from agentgym_envs.serve.app import Part, Route
-from agentgym_envs.serve.http import Receive, Request, Scope, Send, parse_object
+from agentgym_envs.serve.app import Handler, Part, Route
+from agentgym_envs.serve.http import Receive, Request, Scope, Send, parse_object, whole_number
 from agentgym_envs.serve.limits import CLIENT_KEYWORDS, Limits
 from agentgym_envs.serve.metrics import Metrics
 from agentgym_envs.serve.rate import Rate
 from agentgym_envs.serve.refusal import Refusal
 from agentgym_envs.serve.sessions import Session, Sessions
+from agentgym_envs.serve.task_api import Tasks
 from agentgym_envs.serve.tools import Toolbox, reset_arguments
 
 CODES = {409: "EXECUTION_ERROR", 500: "EXECUTION_ERROR", 504: "EXECUTION_ERROR"}
@@ -78,16 +80,21 @@ class OpenEnv(Part):
 
     def routes(self) -> dict[str, Route]:
         """Returns the routes of all environments."""
-        found = {}
+        names = [sessions.name for sessions in self._sessions]
+        found = {"/openenv/list_environments": Route("openenv", {"GET": _page(names)})}
         for sessions in self._sessions:
             base, one = f"/openenv/{sessions.name}", _One(sessions, self._version)
-            found[f"{base}/ws"] = Route("openenv", socket=self._socket(sessions))
+            tasks = Tasks(sessions)
+            found[f"{base}/ws"] = Route("openenv", socket=self._socket(sessions, tasks))
             for name, handler in one.pages().items():
                 found[f"{base}/{name}"] = Route("openenv", {"GET": handler})
             found[f"{base}/mcp"] = Route("openenv", {"POST": one.call})
+            # The Task API of a base address has paths with the name of the environment.
+            for start, name in product(("/openenv", base), tasks.routes()):
+                found[f"{start}/{sessions.name}/{name}"] = tasks.routes()[name]
         return found
 
-    def _socket(self, sessions: Sessions) -> Any:
+    def _socket(self, sessions: Sessions, tasks: Tasks) -> Any:
         async def serve(scope: Scope, receive: Receive, send: Send) -> None:
             await receive()  # the opening of the connection
             await send({"type": "websocket.accept"})
@@ -98,7 +105,7 @@ class OpenEnv(Part):
                 await send({"type": "websocket.close", "code": 1013})
                 return
             try:
-                await self._talk(_Conversation(sessions, session), scope, receive, send)
+                await self._talk(_Conversation(sessions, session, tasks), scope, receive, send)
             finally:
                 await asyncio.shield(sessions.close(session))
 
@@ -136,8 +143,8 @@ class OpenEnv(Part):
 class _Conversation:
     """The messages of one connection."""
 
-    def __init__(self, sessions: Sessions, session: Session):
-        self._sessions, self._session = sessions, session
+    def __init__(self, sessions: Sessions, session: Session, tasks: Tasks):
+        self._sessions, self._session, self._tasks = sessions, session, tasks
         self._episode: str | None = None
 
     async def answer(self, text: str | bytes) -> dict[str, Any] | None:
@@ -170,6 +177,12 @@ class _Conversation:
         episode = given.pop("episode_id", None)
         if episode is not None and not isinstance(episode, str):
             raise Refusal(400, f"episode_id: must be a string, not {shown(episode)}")
+        if given.get("index") is not None:
+            if task_id is not None:
+                raise Refusal(400, "index: leave it out, because task_id names the task")
+            split = given.get("split") or self._sessions.split
+            task_id = (await self._tasks.pick(split, whole_number(given, "index")))["task_id"]
+        given.pop("index", None)
         result = await self._sessions.reset(
             self._session, task_id=task_id, seed=seed, keywords=given
         )
@@ -199,15 +212,16 @@ class _One:
 
     def pages(self) -> dict[str, Any]:
         """Returns handlers by path."""
-        values: dict[str, dict[str, Any]] = {
+        values: dict[str, Any] = {
             "health": {"status": "healthy"},
             "metadata": {
                 "name": self._sessions.name,
                 "description": self._sessions.description.instructions or self._sessions.name,
                 "version": self._version,
-                "reset_keywords": ["task_id", "seed", "episode_id", *CLIENT_KEYWORDS],
+                "reset_keywords": ["task_id", "seed", "index", "episode_id", *CLIENT_KEYWORDS],
             },
             "schema": SCHEMAS,
+            "list_environments": [self._sessions.name],
             "openapi.json": _openapi(self._sessions.name, self._version),
         }
         return {name: _page(value) for name, value in values.items()}
@@ -253,8 +267,8 @@ def _rpc_error(number: Any, code: int, message: str) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": message}}
 
 
-def _page(value: dict[str, Any]) -> Any:
-    async def answer(request: Request) -> dict[str, Any]:
+def _page(value: Any) -> Handler:
+    async def answer(request: Request) -> Any:
         return value
 
     return answer
@@ -263,7 +277,10 @@ def _page(value: dict[str, Any]) -> Any:
 def _openapi(name: str, version: str) -> dict[str, Any]:
     done = {"responses": {"200": {"description": "JSON"}}}
     paths: dict[str, Any] = {f"/{path}": {"get": done} for path in ("health", "metadata", "schema")}
-    paths["/mcp"] = {"post": done}
+    paths["/list_environments"] = {"get": done}
+    paths[f"/{name}/splits"] = {"get": done}
+    posted = ("/mcp", *(f"/{name}/{path}" for path in ("tasks", "num_tasks", "task", "task_range")))
+    paths |= {path: {"post": done} for path in posted}
     return {"openapi": "3.1.0", "info": {"title": name, "version": version}, "paths": paths}
 
 

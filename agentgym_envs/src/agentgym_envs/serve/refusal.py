@@ -12,6 +12,7 @@ CODES = {
     413: "too_large",
     429: "too_many_requests",
     500: "environment_failed",
+    501: "not_supported",
     503: "full",
     504: "environment_timeout",
 }

@@ -144,6 +144,28 @@ class Sessions:
         """Ends the pool."""
         await self._pool.close()
 
+    @property
+    def split(self) -> str:
+        """The split of sessions without a split of their own."""
+        return str(self._keywords.get("split", "train"))
+
+    async def describe(self, split: str) -> Description:
+        """Returns the description of an environment of a split.
+
+        Raises:
+            Refusal: the environment cannot be made.
+        """
+        keywords = {**self._keywords, "split": split}
+        try:
+            async with AsyncEnvPool(self.env_id, 1, workers=1, **keywords) as pool:
+                result = await pool.ask_description(0)
+                result.check()
+                return Description(**result.info or {})
+        except (ArgumentError, TaskError) as error:
+            raise Refusal(400, f"split: {error}") from error
+        except EnvFailure as error:
+            raise Refusal(504 if isinstance(error, EnvTimeout) else 500, str(error)) from error
+
     def open(self) -> Session:
         """Starts a session; it has no environment before its first reset.
 
