@@ -11,10 +11,11 @@ from rich.console import Console
 from agentgym_envs.errors import AgentGymError, ArgumentError, MissingExtra
 from agentgym_envs.keywords import keywords
 from agentgym_envs.network import is_local
-from agentgym_envs.serve.limits import Limits
+from agentgym_envs.serve.limits import Limits, allow_descriptors
 
 PACKAGES = ("uvicorn", "httptools", "websockets", "mcp_types")  # of version 2 of mcp
 BACKLOG = 2048  # connections that wait to be accepted
+OTHER_FILES = 1024  # open files of the server beside its connections
 DRAIN = 30  # seconds in which requests can finish after SIGTERM
 out = Console(emoji=False, highlight=False)
 
@@ -90,13 +91,15 @@ def run(
     """
     import uvicorn
 
-    from agentgym_envs.serve.protocol import deadlined
+    from agentgym_envs.serve.protocol import limited
     from agentgym_envs.serve.server import make_app
 
     app = make_app(env_ids, limits=limits, token=token, workers=workers, keywords=keywords)
+    connections = limits.connections or 4 * limits.sessions * len(env_ids) + 64
+    allow_descriptors(connections + OTHER_FILES)
     config = uvicorn.Config(
         app,
-        http=deadlined(limits.arrival),
+        http=limited(arrival=limits.arrival, connections=connections),
         ws="websockets-sansio",
         ws_max_size=limits.body,
         lifespan="on",

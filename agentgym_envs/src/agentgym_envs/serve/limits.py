@@ -1,5 +1,6 @@
 """Limits of a server, and the keywords that its clients may set."""
 
+import resource
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,8 +23,19 @@ class Limits:
     """Seconds in which a request must arrive completely."""
     keep_alive: float = 120.0
     """Seconds for which a connection without a request stays open."""
+    connections: int | None = None
+    """Open connections of the server; above it, the one that is unused for longest is closed.
+    None: four per session, and 64 more."""
     rate: float | None = None
     """Requests per second of one client address; more requests wait. None: no limit."""
+
+
+def allow_descriptors(count: int) -> None:
+    """Raises this process's limit of open files to a number, or as far as the system lets it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = count if hard == resource.RLIM_INFINITY else min(count, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _is_string(value: object) -> bool:

@@ -1,4 +1,4 @@
-"""uvicorn with deadlines: requests must arrive in time, and their head must be short."""
+"""uvicorn with limits: on the time and the head of a request, and on open connections."""
 
 import asyncio
 from typing import Any
@@ -8,16 +8,21 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 LARGEST_HEAD = 2**16  # bytes
 
 
-def deadlined(arrival: float) -> type[HttpToolsProtocol]:
-    """Returns uvicorn's protocol with a time limit for the arrival of a request.
+def limited(*, arrival: float, connections: int) -> type[HttpToolsProtocol]:
+    """Returns uvicorn's protocol with limits.
 
-    uvicorn holds a connection with half a request for ever. This one is closed.
+    uvicorn holds a connection with half a request for ever. This one is closed. uvicorn's own limit
+    of connections answers every request with 503 above it, also the steps of open sessions.
 
     Args:
-        arrival: the limit in seconds.
+        arrival: seconds in which a request must arrive.
+        connections: number of open connections. A new one above it closes the one that has been
+            without a request for longest. If all have requests, the new one is closed.
     """
+    idle: dict[HttpToolsProtocol, None] = {}
+    """Connections without a request, the one that waits for longest first."""
 
-    class Deadlined(HttpToolsProtocol):
+    class Limited(HttpToolsProtocol):
         """One connection."""
 
         _end: asyncio.TimerHandle | None = None
@@ -27,6 +32,11 @@ def deadlined(arrival: float) -> type[HttpToolsProtocol]:
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
             self._start()
+            idle[self] = None
+            if len(self.connections) > connections:
+                oldest = next(iter(idle))
+                del idle[oldest]
+                oldest.transport.abort()
 
         def data_received(self, data: bytes) -> None:
             if self._head >= 0:
@@ -39,6 +49,7 @@ def deadlined(arrival: float) -> type[HttpToolsProtocol]:
 
         def on_message_begin(self) -> None:
             super().on_message_begin()
+            idle.pop(self, None)
             self._head, self._arriving = 0, True
             self._stop()
 
@@ -51,6 +62,12 @@ def deadlined(arrival: float) -> type[HttpToolsProtocol]:
             self._stop()
             super().on_message_complete()
 
+        def on_response_complete(self) -> None:
+            waits = not self.pipeline and not self.transport.is_closing()
+            super().on_response_complete()
+            if waits and not self._arriving:
+                idle[self] = None
+
         def handle_websocket_upgrade(self) -> None:
             self._arriving = False
             self._stop()
@@ -58,6 +75,7 @@ def deadlined(arrival: float) -> type[HttpToolsProtocol]:
 
         def connection_lost(self, exc: Exception | None) -> None:
             self._stop()
+            idle.pop(self, None)
             super().connection_lost(exc)
 
         def _start(self) -> None:
@@ -72,4 +90,4 @@ def deadlined(arrival: float) -> type[HttpToolsProtocol]:
             if self.transport is not None:
                 self.transport.abort()
 
-    return Deadlined
+    return Limited
