@@ -4,6 +4,7 @@ import base64
 import concurrent.futures
 import contextlib
 import http.client
+import json
 import os
 import re
 import signal
@@ -14,6 +15,7 @@ import psutil
 import pytest
 from served import FAULTY, SLOW, serving
 from typer.testing import CliRunner
+from websockets.sync.client import connect
 
 from agentgym_envs.cli import app
 
@@ -147,6 +149,37 @@ def test_connections_that_vanish_leave_no_descriptor(server):
         connection.close()
     until(lambda: process.num_fds() <= before)
     assert server.sessions() == opened
+
+
+def test_lost_clients_of_every_kind_leave_nothing():
+    with limited(TEXTCRAFT, idle=1.0, sessions=400) as served:
+        process = psutil.Process(served.process.pid)
+
+        def lose(number):
+            if number % 3 == 0:
+                address = f"ws://127.0.0.1:{served.port}/openenv/{TEXTCRAFT}/ws"
+                with connect(address, compression=None) as opened:
+                    opened.send('{"type": "reset", "data": {"seed": 1}}')
+                    assert '"observation"' in opened.recv(30)
+                    opened.socket.shutdown(socket.SHUT_RDWR)  # without a word
+                return
+            made = served.ask("/create", {})[1]  # never closed
+            if number % 3 == 1:
+                body = json.dumps({"id": made["id"], "action": "inventory"}).encode()
+                speak(served, post("/step", body))  # closes its side before the answer
+
+        def held():
+            return process.num_fds(), process.num_threads(), len(served.workers())
+
+        with concurrent.futures.ThreadPoolExecutor(4) as threads:
+            list(threads.map(lose, range(12)))
+            until(lambda: served.sessions() == 0)
+            before = held()
+            list(threads.map(lose, range(300)))
+        assert served.sessions() > 0
+        until(lambda: served.sessions() == 0)
+        until(lambda: held() <= before)
+        assert sum(served.metric("sessions_expired_total").values()) == 208
 
 
 def test_a_token_is_bearer_or_the_password_of_basic():
