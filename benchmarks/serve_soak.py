@@ -227,9 +227,9 @@ async def run(
     server: Server, *, sessions: int, minutes: float, dropped: int, limit: int
 ) -> tuple[dict[str, Held], list[str]]:
     """Returns what the server holds after each part, and the rows of the minutes."""
-    await drop_sessions(server, dropped // 10, limit)  # caches and pools are filled
+    await drop_sessions(server, limit, limit)  # every place for a session has been used
     warm = await server.settled()
-    held = {f"after {dropped // 10:,} lost sessions": warm}
+    held = {f"after {limit:,} lost sessions": warm}
     await drop_sessions(server, dropped, limit)
     held[f"after {dropped:,} more"] = await server.settled(warm)
     rows = await soak(server, sessions, minutes)

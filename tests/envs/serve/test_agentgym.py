@@ -220,3 +220,18 @@ def test_sciworlds_numbers_are_the_originals_and_its_scores_are_percent():
     answer = {"observation": "A door.", "reward": 25, "score": 50, "done": False}
     assert family.stepped(step) == answer
     assert family.begun(step) == {**answer, "task_description": "Boil."}
+
+
+def test_webarena_plays_on_hosted_sites(webarena):
+    number = webarena.ask("/webarena/create", b"", method="POST")[1]["env_idx"]
+
+    def post(path, **fields):
+        return webarena.ask(f"/webarena/{path}", {**fields, "env_idx": number})
+
+    status, begun = post("reset", seed=0, idx=21)
+    assert (status, "OBJECTIVE: How heavy is this skillet?" in begun["observation"]) == (200, True)
+    assert webarena.ask(f"/webarena/observation?env_idx={number}") == (200, begun["observation"])
+    status, answer = post("step", action="So ```stop [It weighs 700 g]```")
+    assert (status, answer["reward"], answer["terminated"]) == (200, 1, True)
+    status, answer = post("reset", seed=0, idx=812)
+    assert (status, answer["error"][:24]) == (400, "idx: 812 is not a task_i")

@@ -170,3 +170,24 @@ def test_webarenas_client_plays_our_sites(clients, browser):
         output = client.step("In summary, the next action I will perform is ```stop [no]```")
         assert (output.reward, output.done) == (0, True)
         client.close()
+
+
+def test_webarena_on_hosted_sites(webarena, clients):
+    client = clients.WebarenaEnvClient(f"{webarena.base}/webarena", data_len=812)
+    client.reset(22)
+    seen = client.observe()
+    assert "OBJECTIVE: Open the skillet." in seen
+    link = next(line for line in seen.split("\n") if "link 'Bluebell 10-inch Skillet'" in line)
+    number = link.partition("[")[2].partition("]")[0]
+    output = client.step(f"So ```click [{number}]```")
+    assert (output.reward, output.done) == (0, False)
+    assert "OBJECTIVE: Open the skillet." in output.state
+    output = client.step("Done. ```stop []```")
+    assert (output.reward, output.done) == (1, True)
+    for number, answer, reward in ((21, "It weighs 700 g", 1), (22, "no", 0)):
+        client.reset(number)
+        output = client.step(f"In summary, I will perform ```stop [{answer}]```")
+        assert (output.reward, output.done) == (reward, True)
+    with pytest.raises(AssertionError):  # the file has no such task
+        client.reset(23)
+    client.close()
