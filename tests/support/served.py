@@ -3,8 +3,10 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
@@ -88,3 +90,50 @@ def serving(*arguments, script="agentgym_envs.cli", **variables):
         process.terminate()
         process.wait(60)
         process.stdout.close()
+
+
+def limited(*arguments, **limits):
+    """Starts a server with limits that the command does not offer."""
+    variables = {"SERVED_LIMITS": repr(limits)}
+    return serving(*arguments, "--workers", "1", script="served_limits", **variables)
+
+
+def until(condition, seconds=10):
+    """Waits for a condition."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def caller(server, env_id):
+    """Returns a function that calls a tool of an environment by JSON-RPC."""
+    path = f"/openenv/{env_id.rpartition(':')[2]}/mcp"
+
+    def call(name, **arguments):
+        params = {"name": name, "arguments": arguments}
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        status, answer = server.ask(path, body)
+        assert status == 200
+        return answer
+
+    return call
+
+
+def post(path, body, more=""):
+    """Returns the bytes of a request."""
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n{more}\r\n"
+    return head.encode() + body
+
+
+def speak(server, *parts, pause=0.0):
+    """Sends bytes over a new connection; returns all that comes back."""
+    with socket.create_connection(("127.0.0.1", server.port), 10) as connection:
+        try:
+            for part in parts:
+                connection.sendall(part)
+                time.sleep(pause)
+            connection.shutdown(socket.SHUT_WR)
+            return b"".join(iter(lambda: connection.recv(2**16), b""))
+        except OSError:
+            return b""

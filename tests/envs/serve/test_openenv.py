@@ -1,12 +1,11 @@
 """The OpenEnv protocol, with plain WebSockets; tox -e openenv runs the real client."""
 
 import json
-import time
 from socket import SHUT_RDWR
 
 import gymnasium
 import pytest
-from served import FAULTY, serving
+from served import FAULTY, serving, until
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
@@ -44,13 +43,6 @@ class connecting:  # noqa: N801
         self.socket.send(text)
         answer = json.loads(self.socket.recv(30))
         return answer["type"], answer["data"]
-
-
-def until(condition):
-    end = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def test_an_episode_is_that_of_the_environment(ask):
