@@ -13,7 +13,9 @@ AgentGymError
 │   ├── EnvRaised
 │   ├── EnvTimeout
 │   └── WorkerDied
-│       └── NeighbourFailed   another environment ended the process
+│       ├── NeighbourFailed   another environment ended the process
+│       │   └── HostLost      the machine that ran the environment cannot be reached
+│       └── NoHost            no machine that can run the environment can be reached
 ├── AgentFailure       an agent raised, hung or returned an invalid value; never a score
 ├── ProviderError      the server of a model failed after all retries
 │   ├── ProviderRefused   it refuses the request: an unknown model, a wrong key, a bad request
@@ -112,6 +114,14 @@ class WorkerDied(EnvFailure):
 
 class NeighbourFailed(WorkerDied):
     """The environment's process ended because another environment in it died or hung."""
+
+
+class HostLost(NeighbourFailed):
+    """The machine that ran the environment cannot be reached any more; no environment caused it."""
+
+
+class NoHost(WorkerDied):
+    """No machine that can run the environment could be reached within the time limit of a start."""
 
 
 class AgentFailure(AgentGymError, RuntimeError):

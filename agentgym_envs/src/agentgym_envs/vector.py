@@ -37,6 +37,8 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
         timeout: time limit of one call, in seconds.
         start_timeout: time limit of an environment's first reset, in seconds.
         autoreset_mode: NEXT_STEP, SAME_STEP or DISABLED, as in Gymnasium.
+        hosts: addresses of ``agentgym serve --pool`` on other machines, where the environments run;
+            their password is the variable ``AGENTGYM_POOL_TOKEN``.
         max_episode_steps: replaces the registered step limit; -1 lifts it.
         **kwargs: passed to the environments' constructor.
 
@@ -58,6 +60,7 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
         timeout: float = 60.0,
         start_timeout: float = 300.0,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        hosts: Sequence[str] | None = None,
         max_episode_steps: int | None = None,
         **kwargs: Any,
     ):
@@ -70,6 +73,7 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
             workers=workers,
             timeout=timeout,
             start_timeout=start_timeout,
+            hosts=hosts,
             **limit,
             **kwargs,
         )

@@ -1,14 +1,16 @@
 """After an interrupt in any call of a pool, every request that it took gets exactly one result."""
 
+import socket
 from itertools import count
 from pathlib import Path
 
 import pytest
 import scripted_worker
 from interrupts import Interrupt
+from pool_hosts import hosts
 
 import agentgym_envs.pool
-from agentgym_envs.errors import EnvTimeout, NeighbourFailed, WorkerDied
+from agentgym_envs.errors import EnvTimeout, HostLost, NeighbourFailed, WorkerDied
 from agentgym_envs.pool import EnvPool
 
 FAULTY = "faulty_envs:support/Faulty-v0"
@@ -129,3 +131,50 @@ def test_an_interrupt_while_a_worker_is_replaced_blames_nobody_else(
             assert caller.shown(0) == ["turn 0", "turn 1", NeighbourFailed]
             assert caller.shown(1) == ["turn 0", error, "turn 0"]
             assert caller.shown(2) == ["turn 0", NeighbourFailed, "turn 0", "turn 1"]
+
+
+@pytest.mark.parametrize("step", [29, pytest.param(1, marks=pytest.mark.full)])
+def test_an_interrupt_of_a_driver_loses_and_repeats_no_result(step):
+    with hosts(2) as started:
+        addresses = [host.address for host in started]
+        options = {"length": 10**9, "max_episode_steps": -1, "hosts": addresses}
+        with EnvPool(FAULTY, 3, workers=1, **options) as pool:
+            start(pool)
+            for turn, interrupt in enumerate(each_place(step), 1):
+                caller = Caller(pool, interrupt)
+                for i in range(2):
+                    caller.ask("send", i, "ok")
+                caller.ask("drop", 2)
+                caller.ask("reset", 2)
+                caller.receive()
+                assert [caller.shown(i) for i in range(3)] == [
+                    *([[f"turn {turn}"]] * 2),
+                    ["", "seed None"],
+                ]
+
+
+@pytest.mark.parametrize("step", [97, pytest.param(7, marks=pytest.mark.full)])
+def test_an_interrupt_while_a_host_is_lost_blames_nobody_else(step, monkeypatch):
+    monkeypatch.setattr("agentgym_envs.pool.hosts.PAUSES", (3600.0, 3600.0))
+    with hosts(2) as started:
+        addresses = [host.address for host in started]
+        for interrupt in each_place(step):
+            with EnvPool(FAULTY, 4, workers=1, hosts=addresses) as pool:
+                start(pool)
+                caller = Caller(pool, interrupt)
+                for i, action in enumerate(["hang", "ok", "ok"]):  # 0 and 2 share a worker
+                    caller.ask("send", i, action)
+                caller.ask("reset", 2)
+                pool._crew.state.links[0].socket.shutdown(socket.SHUT_RDWR)
+                caller.receive()
+                caller.ask("send", 0, "ok")
+                caller.ask("send", 2, "ok")
+                caller.receive()
+                caller.ask("reset", 0)
+                caller.receive()
+                shown = [caller.shown(i) for i in range(3)]
+                assert shown == [
+                    [HostLost, HostLost, "seed None"],
+                    ["turn 1"],
+                    [HostLost, "seed None", "turn 1"],
+                ]

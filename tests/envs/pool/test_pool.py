@@ -20,7 +20,7 @@ from agentgym_envs.errors import (
     WorkerDied,
 )
 from agentgym_envs.pool import Description, EnvPool, describe
-from agentgym_envs.pool.pool import CLOSE_TIMEOUT
+from agentgym_envs.pool.workers import CLOSE_TIMEOUT
 from agentgym_envs.wrappers import ActionFormat
 
 FAULTY = "faulty_envs:support/Faulty-v0"
@@ -340,7 +340,7 @@ def test_children_of_a_worker_end_with_it(fault):
 
 
 def test_stubborn_workers_are_killed_at_the_same_time(monkeypatch):
-    monkeypatch.setattr("agentgym_envs.pool.pool.CLOSE_TIMEOUT", 0.1)
+    monkeypatch.setattr("agentgym_envs.pool.workers.CLOSE_TIMEOUT", 0.1)
     pool = EnvPool(ODD, 3, workers=3)
     start(pool)
     for i in range(3):

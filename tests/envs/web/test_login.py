@@ -227,7 +227,7 @@ def test_a_start_page_that_does_not_open_says_why(urls, tmp_path):
         EnvRaised,
         match=(
             r"http://elsewhere\.test/ is on none of the sites .*GITLAB, MAP, REDDIT, SHOPPING.* or"
-            r" add hosts="
+            r" add more_hosts="
         ),
     ):
         env.reset(options={"task_id": "shopping-1"})

@@ -232,7 +232,7 @@ def test_only_the_sites_can_be_reached(make, servers):
     assert info["blocked"] == {servers.origins["map"]: 1}
     *_, info = env.step(f"goto [{servers.origins['forum']}/login]")
     assert info["url"].startswith(servers.origins["forum"])
-    env = make(hosts=[servers.origins["map"].removeprefix("http://")])
+    env = make(more_hosts=[servers.origins["map"].removeprefix("http://")])
     env.reset(options={"task_id": "shopping-0"})
     *_, info = env.step(f"goto [{servers.origins['map']}]")
     assert (info["blocked"], info["url"]) == ({}, servers.origins["map"] + "/")
@@ -479,9 +479,9 @@ def test_numbers_and_hosts_that_cannot_be_are_refused(make):
         make(repeated_actions=0)
     with pytest.raises(
         ArgumentError,
-        match=r"hosts='http://tiles\.example' is not a host: write it without http://",
+        match=r"more_hosts='http://tiles\.example' is not a host: write it without http://",
     ):
-        make(hosts=["http://tiles.example"])
+        make(more_hosts=["http://tiles.example"])
 
 
 class Answer:

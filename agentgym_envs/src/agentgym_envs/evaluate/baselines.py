@@ -44,6 +44,7 @@ def play(
     task_ids: Sequence[str] | str | None = None,
     horizon: int | None = None,
     workers: int | None = 1,
+    hosts: Sequence[str] = (),
     timeout: float = 60.0,
     on_episode: Callable[[], None] | None = None,
     kwargs: Mapping[str, Any] = MappingProxyType({}),
@@ -56,7 +57,8 @@ def play(
         episodes: number of tasks, one episode each; None takes all.
         task_ids: the tasks; None takes those of the split.
         horizon: turns; None takes the registered limit.
-        workers: processes, each playing one episode at a time; None takes one a core.
+        workers: processes, each playing one episode at a time, on each host; None takes one a core.
+        hosts: addresses of ``agentgym serve --pool`` that run the environment; empty: this machine.
         timeout: seconds that one call of the environment may take.
         on_episode: called after each.
         kwargs: for the environment, JSON-able.
@@ -74,19 +76,19 @@ def play(
     _check_counts(episodes=episodes, workers=workers)
     factory = load(agent) if isinstance(agent, str) else AgentFactory("agent", agent, {})
     chosen = None if task_ids is None else [check_id(one) for one in strings(task_ids, "task_ids")]
-    description = describe(env_id, **kwargs)
+    description = describe(env_id, hosts=hosts or None, **kwargs)
     ids = description.task_ids if chosen is None else chosen
     if ids is None:
         raise ArgumentError(f"{registry.named(env_id)} lists no tasks to play")
     chosen = spread(ids, len(ids) if episodes is None else episodes)
     env = EvalEnv(env_id, dict(kwargs), description.instructions, description.tools)
     items = [Item("", "", env_id, task_id, 0, 0, env) for task_id in chosen]
-    slots = _slots(workers, len(chosen))
+    slots = _slots(workers, hosts, len(chosen))
     runner = Runner(
         settings=Settings(agent=factory.name, format=None, horizon=horizon),
         factory=factory,
         record=Rows(),
-        limits=Limits(concurrency=slots, workers=slots, timeout=timeout),
+        limits=Limits(concurrency=slots, workers=slots, hosts=hosts, timeout=timeout),
         on_row=lambda row: on_episode() if on_episode else None,
         strict=True,
     )
@@ -113,6 +115,7 @@ def random_episodes(
     turns: int,
     action_format: str = "plain",
     workers: int | None = 1,
+    hosts: Sequence[str] = (),
     timeout: float = 60.0,
     on_episode: Callable[[], None] | None = None,
     kwargs: Mapping[str, Any] = MappingProxyType({}),
@@ -127,7 +130,8 @@ def random_episodes(
         seed: fixes the tasks and the actions.
         turns: at most as many; the registered limit does not count.
         action_format: how to write actions, a key of ``agentgym_envs.wrappers.FORMATS``.
-        workers: processes, each playing one episode at a time; None takes one a core.
+        workers: processes, each playing one episode at a time, on each host; None takes one a core.
+        hosts: addresses of ``agentgym serve --pool`` that run the environment; empty: this machine.
         timeout: seconds that one call of the environment may take.
         on_episode: called after each.
         kwargs: for the environment, JSON-able.
@@ -141,9 +145,10 @@ def random_episodes(
         EnvFailure: an environment raised, hung or died.
     """
     _check_counts(count=count, turns=turns, workers=workers)
-    slots = _slots(workers, count)
+    slots = _slots(workers, hosts, count)
     options = {
-        "workers": slots,
+        "workers": -(-slots // max(len(hosts), 1)),
+        "hosts": hosts or None,
         "action_format": action_format,
         "timeout": timeout,
         "max_episode_steps": -1,
@@ -203,8 +208,8 @@ def _check_counts(**counts: int | None) -> None:
             raise ArgumentError(f"{name}={given}: must be at least 1")
 
 
-def _slots(workers: int | None, episodes: int) -> int:
-    return max(min(workers or os.cpu_count() or 1, episodes), 1)
+def _slots(workers: int | None, hosts: Sequence[str], episodes: int) -> int:
+    return max(min((workers or os.cpu_count() or 1) * max(len(hosts), 1), episodes), 1)
 
 
 def _listing(env_id: str, kwargs: Mapping[str, Any]) -> dict[str, Any]:

@@ -30,6 +30,7 @@ def evaluate(
     out: options.Out = None,
     concurrency: options.Concurrency = 8,
     workers: options.Workers = None,
+    hosts: options.Hosts = "",
     timeout: options.Timeout = 60.0,
     request_timeout: options.RequestTimeout = 600.0,
     retries: options.Retries = 12,

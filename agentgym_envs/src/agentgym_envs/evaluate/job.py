@@ -58,6 +58,7 @@ class Job:
         return Limits(
             concurrency=given.concurrency,
             workers=given.workers,
+            hosts=given.addresses,
             timeout=given.timeout,
             agent_timeout=given.agent_timeout,
             screenshots=given.screenshots,
@@ -72,6 +73,8 @@ def prepared(given: Options) -> Job:
     """
     if not (given.agent or given.model):
         raise ArgumentError("no agent: pass --model or --agent")
+    if given.screenshots and given.hosts:
+        raise ArgumentError("--screenshots: --hosts keep no pictures; leave one of the two out")
     factory = load(given.agent or "react", keywords(given.option))
     settings = _settings(given, factory)
     _check_budget(given, factory)

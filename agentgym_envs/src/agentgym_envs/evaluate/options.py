@@ -113,7 +113,16 @@ Workers = Annotated[
     int | None,
     typer.Option(
         min=1,
-        help="Environment processes; default: one per episode, at most 8 or two per core.",
+        help=(
+            "Environment processes, on each host of --hosts; default: one per episode, at most 8 or"
+            " two per core."
+        ),
+    ),
+]
+Hosts = Annotated[
+    str,
+    typer.Option(
+        help="Addresses of agentgym serve --pool that run the environments, with commas between."
     ),
 ]
 Timeout = Annotated[
@@ -186,6 +195,7 @@ class Options:
     out: Path | None
     concurrency: int
     workers: int | None
+    hosts: str
     timeout: float
     request_timeout: float
     retries: int
@@ -199,6 +209,11 @@ class Options:
     dry_run: bool
     several: bool
     """The command has several models or targets."""
+
+    @property
+    def addresses(self) -> list[str]:
+        """The hosts."""
+        return [part.strip() for part in self.hosts.split(",")] if self.hosts else []
 
     @property
     def endpoint(self) -> dict[str, Any]:

@@ -60,7 +60,10 @@ class Limits:
     concurrency: int = 8
     """Episodes at a time."""
     workers: int | None = None
-    """Processes of an ``EvalEnv``; None: one per episode, at most ``WORKERS`` or two per core."""
+    """Processes of an ``EvalEnv``, or of its share on each host; None: one per episode, at most
+    ``WORKERS`` or two per core."""
+    hosts: Sequence[str] = ()
+    """Addresses of ``agentgym serve --pool`` that run the environments; empty: this machine."""
     timeout: float = 60.0
     """Seconds that one call of an environment may take."""
     agent_timeout: float | None = None
@@ -171,12 +174,14 @@ class Runner:
         if id(env) not in self._slot_pools:
             left = self._chains_left[id(env)]
             count = min(self.limits.concurrency, left)
-            workers = min(self.limits.workers or max(WORKERS, 2 * (os.cpu_count() or 1)), count)
+            share = -(-count // max(len(self.limits.hosts), 1))
+            workers = min(self.limits.workers or max(WORKERS, 2 * (os.cpu_count() or 1)), share)
             listing = self._listing(env)
             options: dict[str, Any] = {
                 "workers": workers,
                 "timeout": self.limits.timeout,
                 "action_format": self.settings.format,
+                "hosts": self.limits.hosts or None,
             }
             pictures = {"screenshots": str(self._pictures(env))} if self._pictured(env) else {}
             keywords = {

@@ -148,7 +148,7 @@ class AsyncEnvPool:
             self._repair = self._loop.create_task(self._mend())
             return
         self._watch(self._pool.connections())
-        if not self._watched:
+        if not self._pool.outstanding:
             return
         due = self._pool.next_check()
         if self._timer is None or due < self._due:

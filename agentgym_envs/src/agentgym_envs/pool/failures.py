@@ -41,7 +41,7 @@ def failures(
     failed: Failures = {}
     if culprit:
         failed[culprit.id] = kind(f"{env_id} environment {culprit.index}: {why}")
-    failed |= _stateless(requests[bool(culprit) :], after)
+    failed |= stateless(requests[bool(culprit) :], after)
     return failed, after
 
 
@@ -55,7 +55,7 @@ def _loss(env_id: str, index: int, culprit: Request | None, why: str) -> EnvFail
     return NeighbourFailed(f"{name} was lost with environment {culprit.index}, which failed: {why}")
 
 
-def _stateless(requests: Sequence[Request], lost: Failures) -> Failures:
+def stateless(requests: Sequence[Request], lost: Failures) -> Failures:
     """Returns the failures of requests to environments in ``lost``.
 
     A reset or a drop among the requests removes its environment from ``lost``.

@@ -28,12 +28,16 @@ LAST_BREATH = 2.0  # seconds in which a process must end after closing its socke
 
 @dataclass(frozen=True)
 class Request:
-    """One request: its number, environment, kind and bytes."""
+    """One request: its number, environment, kind and bytes, and what a change of hosts needs."""
 
     id: int
     index: int
     kind: str
     packed: bytes
+    renews: bool = False
+    """The request decides the environment's whole state: a reset with a seed or a task id."""
+    pins: bool = False
+    """The request has keywords, with which only it can create the environment."""
 
 
 class _Queued(NamedTuple):

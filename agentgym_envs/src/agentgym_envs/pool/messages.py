@@ -5,7 +5,7 @@ from typing import Any
 
 from agentgym_envs.errors import ArgumentError, EnvRaised, shown
 from agentgym_envs.pool.handle import Request
-from agentgym_envs.pool.result import REFUSALS, Result
+from agentgym_envs.pool.result import FAILURES, REFUSALS, Result
 from agentgym_envs.pool.wire import BadMessage, pack
 
 
@@ -60,8 +60,21 @@ def check_limit(limit: object) -> None:
         )
 
 
-def _failure(index: int, *, error: str, refusal: str | None) -> Result:
-    failure = EnvRaised(error)
+def answer_of(number: int, result: Result) -> bytes:
+    """Returns the packed answer of a host; :func:`parse_result` reads it."""
+    if result.error is None:
+        fields = {k: v for k, v in vars(result).items() if k not in ("index", "error")}
+        return pack({"id": number, **fields})
+    kind, cause = type(result.error).__name__, type(result.error.__cause__).__name__
+    return pack({"id": number, "error": str(result.error), "kind": kind, "refusal": cause})
+
+
+def _failure(
+    index: int, *, error: str, refusal: str | None, kind: str = EnvRaised.__name__
+) -> Result:
+    if kind not in FAILURES:
+        raise TypeError(f"the failure {shown(kind)}")
+    failure = FAILURES[kind](error)
     failure.__cause__ = REFUSALS[refusal](error) if refusal in REFUSALS else None
     return Result(index, error=failure)
 

@@ -1,14 +1,7 @@
 """EnvPool: many environments in a few processes, each stepped as soon as it is ready.
 
-A worker process holds several environments and answers in order. Every request gets exactly one
-:class:`Result`. A failure is an error in the result, never a reward.
-
-The pool kills and replaces a worker that dies or does not answer in time. The environment that the
-worker was running fails with :class:`~agentgym_envs.errors.WorkerDied` or
-:class:`~agentgym_envs.errors.EnvTimeout`. The worker's other environments lose their state, and
-their steps fail with :class:`~agentgym_envs.errors.NeighbourFailed`. If the worker was idle, the
-cause is unknown, and the steps of all its environments fail with ``WorkerDied``. A reset needs no
-state, so the new worker answers the resets that were waiting. Other workers are not affected.
+Every request gets exactly one :class:`Result`. A failure is an error in the result, never a reward.
+A crew runs the environments: :mod:`.workers` on this machine or :mod:`.hosts` on others.
 
 A signal handler, such as that of Ctrl-C, can raise between any two instructions. A later
 :meth:`EnvPool.recv` continues from there. Every change of the state is therefore atomic: one
@@ -17,37 +10,27 @@ assignment, one container operation, or one C call. Interrupted work is repeated
 
 import operator
 import os
-import selectors
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import count, takewhile
-from typing import Any, NamedTuple
+from itertools import count
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 import gymnasium
 
 from agentgym_envs import registry
-from agentgym_envs.errors import ArgumentError, EnvFailure, EnvTimeout, WorkerDied
-from agentgym_envs.pool.failures import STATELESS, failures
-from agentgym_envs.pool.handle import Handle, Request, end_all, successor
-from agentgym_envs.pool.messages import check_limit, check_positive, packed, parse_result
+from agentgym_envs.errors import ArgumentError
+from agentgym_envs.pool.crew import Crew, Limits
+from agentgym_envs.pool.failures import STATELESS
+from agentgym_envs.pool.handle import Request
+from agentgym_envs.pool.messages import check_limit, check_positive, packed
 from agentgym_envs.pool.result import Result
-from agentgym_envs.pool.wire import BadMessage
+from agentgym_envs.pool.workers import Workers
 from agentgym_envs.processes import module_folders
 
-CLOSE_TIMEOUT = 5.0  # seconds in which the workers can close their environments
-GLANCE = 1.0  # seconds between checks whether a silent worker is alive
-
-
-class _State(NamedTuple):
-    workers: list[Handle | None]
-    asked: dict[int, Request]
-    """Requests without a result from :meth:`EnvPool.recv` so far, by number."""
-    answers: dict[int, Result]
-    """Results that the next :meth:`EnvPool.recv` returns, by the number of the request."""
-    lost: dict[int, EnvFailure]
-    """Environments that lost their worker, by index; the error answers their steps."""
+NO_FLAGS: Mapping[str, bool] = MappingProxyType({})
 
 
 class EnvPool:
@@ -56,20 +39,24 @@ class EnvPool:
     Args:
         env_id: a registered id, or "module:id".
         num_envs: number of environments.
-        workers: number of processes; by default one per CPU core, at most one per environment.
+        workers: number of processes; by default one per CPU core, at most one per environment. With
+            ``hosts`` it is the number on each host.
         timeout: time limit of one call of an environment, in seconds.
         start_timeout: time limit for creating an environment or for its first reset, in seconds.
             This includes starting the worker, imports, building an index and starting a simulator.
             The pool raises it to ``timeout`` if it is lower.
         action_format: the format of responses, a key of ``agentgym_envs.wrappers.FORMATS``; with
             None a response is the action.
+        hosts: addresses of ``agentgym serve --pool`` on other machines, such as "10.0.0.2:9000".
+            The environments run there, spread evenly. With None they run on this machine.
+        token: the password of the hosts; by default the variable ``AGENTGYM_POOL_TOKEN``.
         **kwargs: passed to ``gymnasium.make``, JSON-able.
 
     Raises:
         UnknownName: no such id.
         BrokenPlugin: the environment's package is broken.
         ArgumentError: a count, time or step limit that is not positive, or a keyword that is not
-            JSON-able.
+            JSON-able; a host refuses the pool, or no host can be reached.
 
     >>> with EnvPool("agentgym/Maze-v1", num_envs=2, workers=1) as pool:
     ...     pool.reset(1, seed=7)
@@ -77,6 +64,8 @@ class EnvPool:
     >>> result.index, result.info["goal"], result.error
     (1, 'take the lamp', None)
     """
+
+    _workers: ClassVar[type[Workers]] = Workers
 
     def __init__(
         self,
@@ -87,6 +76,8 @@ class EnvPool:
         timeout: float = 60.0,
         start_timeout: float = 300.0,
         action_format: str | None = None,
+        hosts: Sequence[str] | None = None,
+        token: str | None = None,
         **kwargs: Any,
     ):
         check_positive(
@@ -97,15 +88,13 @@ class EnvPool:
         self.num_envs = num_envs
         self.timeout = timeout
         self.start_timeout = max(timeout, start_timeout)
-        setup = {
-            "id": env_id,
-            "kwargs": kwargs,
-            "action_format": action_format,
-            "path": module_folders()[1],
-        }
-        self._setup = packed(setup, f"the keywords of {env_id}")
-        self._size = min(num_envs, workers or os.cpu_count() or 1)
-        self._state = _State([None] * self._size, {}, {}, {})
+        setup = {"id": env_id, "kwargs": kwargs, "action_format": action_format}
+        limits = Limits(timeout, self.start_timeout)
+        self._crew: Crew[Any] = (
+            self._make_workers(setup, workers, limits)
+            if hosts is None
+            else self._make_hosts(setup, workers, limits, hosts, token)
+        )
         self._owner = os.getpid()
         self._numbers = count(1)
         self._bell, self._rope = socket.socketpair()
@@ -116,7 +105,8 @@ class EnvPool:
     @property
     def outstanding(self) -> int:
         """The number of results that :meth:`recv` has not returned yet."""
-        return len(self._state.asked.keys() | self._state.answers.keys())
+        state = self._crew.state
+        return len(state.asked.keys() | state.answers.keys())
 
     def reset(
         self,
@@ -140,7 +130,9 @@ class EnvPool:
         if seed is not None and seed < 0:
             raise ArgumentError(f"seed={seed}: must be a whole number from 0")
         more = {} if keywords is None else {"keywords": keywords}
-        self._ask(index, "reset", seed=seed, options=options, **more)
+        renews = seed is not None or "task_id" in (options or {})
+        flags = {"renews": renews and not more, "pins": bool(more)}
+        self._ask(index, "reset", flags, seed=seed, options=options, **more)
 
     def send(self, index: int, action: str, *, bare: bool = False) -> None:
         """Requests a step; :meth:`recv` returns the result.
@@ -184,7 +176,7 @@ class EnvPool:
             yield
         finally:
             self._held = False
-            self._dispatch()
+            self._crew.dispatch()
 
     def recv(self, *, timeout: float | None = None) -> list[Result]:
         """Waits until at least one request is answered or has failed.
@@ -198,17 +190,18 @@ class EnvPool:
         """
         self._check_owner()
         end = None if timeout is None else time.monotonic() + timeout
-        self._dispatch()
-        self._replace_failed()
-        self._digest_all()
-        while not self._state.answers and self._state.asked:
-            check = self.next_check()
-            woken = self._collect(check if end is None else min(check, end))
-            self._replace_failed()
+        crew = self._crew
+        crew.dispatch()
+        crew.replace_failed()
+        crew.digest_all()
+        while not crew.state.answers and crew.state.asked:
+            check = crew.next_check()
+            woken = crew.collect(check if end is None else min(check, end), self._bell)
+            crew.replace_failed()
             if woken or (end is not None and time.monotonic() >= end):
                 break
-        results = self._answered()
-        self._state = self._state._replace(answers={})
+        places, results = crew.places_left(), crew.answered()
+        crew.state = crew.state._replace(answers={}, places=places)
         return results  # CPython handles no signal between an assignment and a return
 
     def poll(self) -> list[Result]:
@@ -217,31 +210,28 @@ class EnvPool:
         It replaces no worker: if :attr:`broken` is true afterwards, call :meth:`recv`.
         """
         self._check_owner()
-        self._dispatch()
-        busy = self._busy()
-        for worker in busy:
-            self._serve(worker)
-        self._check(busy)
-        results = self._answered()
-        self._state = self._state._replace(answers={})
+        crew = self._crew
+        crew.dispatch()
+        crew.look()
+        places, results = crew.places_left(), crew.answered()
+        crew.state = crew.state._replace(answers={}, places=places)
         return results
 
     @property
     def broken(self) -> bool:
-        """Whether a worker has failed that was not replaced yet."""
-        return any(worker and worker.fault for worker in self._state.workers)
+        """Whether a worker or a host has failed that was not replaced yet."""
+        return self._crew.broken
 
     def connections(self) -> dict[socket.socket, bool]:
-        """Returns the sockets of the workers that have a request.
+        """Returns the sockets of the workers or hosts that have a request.
 
-        The value tells whether the worker must also be watched for room to write.
+        The value tells whether the socket must also be watched for room to write.
         """
-        return {worker.socket: worker.has_unsent for worker in self._busy()}
+        return {link.socket: link.has_unsent for link in self._crew.busy()}
 
     def next_check(self) -> float:
         """Returns the monotonic time, in seconds, at which the workers must be looked at again."""
-        limits = (self._deadline(worker) for worker in self._busy())
-        return min(time.monotonic() + GLANCE, *limits)
+        return self._crew.next_check()
 
     def wake(self) -> None:
         """Makes a :meth:`recv` that waits in another thread return.
@@ -259,13 +249,7 @@ class EnvPool:
         self._closed = True
         self._bell.close()
         self._rope.close()
-        workers = [w for w in self._state.workers if w]
-        if os.getpid() == self._owner:
-            end_all(workers, CLOSE_TIMEOUT)
-        else:
-            for worker in workers:
-                worker.leave()
-        self._state = _State([None] * self._size, {}, {}, {})
+        self._crew.close(fork=os.getpid() != self._owner)
 
     def __enter__(self) -> "EnvPool":
         return self
@@ -279,7 +263,7 @@ class EnvPool:
 
     def pids(self) -> list[int]:
         """Returns the process ids of the workers that were started and not yet replaced."""
-        return [w.process.pid for w in self._state.workers if w]
+        return self._crew.pids()
 
     def _check_owner(self) -> None:
         if os.getpid() != self._owner:
@@ -287,7 +271,9 @@ class EnvPool:
                 f"the pool belongs to process {self._owner}: make one in this process"
             )
 
-    def _ask(self, index: int, kind: str, **details: Any) -> None:
+    def _ask(
+        self, index: int, kind: str, flags: Mapping[str, bool] = NO_FLAGS, **details: Any
+    ) -> None:
         self._check_owner()
         if self._closed:
             raise gymnasium.error.ClosedEnvironmentError("the pool is closed")
@@ -297,151 +283,40 @@ class EnvPool:
         content = packed(
             {"id": number, "do": kind, "index": index, **details}, f"a {kind} of {self.spec.id}"
         )
-        state = self._state
+        state = self._crew.state
         if index in state.lost and kind not in STATELESS:
             state.answers[number] = Result(index, error=state.lost[index])
             return
-        request = Request(number, index, kind, content)
+        request = Request(number, index, kind, content, **flags)
         if index in state.lost:
             lost = {i: error for i, error in state.lost.items() if i != index}
-            self._state = state._replace(asked={**state.asked, number: request}, lost=lost)
+            self._crew.state = state._replace(asked={**state.asked, number: request}, lost=lost)
         else:
             state.asked[number] = request
         if not self._held:
-            self._dispatch()
+            self._crew.dispatch()
 
-    def _dispatch(self) -> None:
-        """Submits the new requests to their workers, in order.
-
-        These are the request of this call and those of interrupted calls.
-        """
-        late = [*takewhile(self._is_late, reversed(self._state.asked.values()))]
-        used = set()
-        for request in reversed(late):
-            slot = request.index % self._size
-            worker = self._state.workers[slot]
-            if worker is None:
-                worker = self._state.workers[slot] = Handle(self._setup)
-            worker.submit(request)
-            used.add(worker)
-        for worker in used:
-            worker.flush()
-
-    def _is_late(self, request: Request) -> bool:
-        worker = self._state.workers[request.index % self._size]
-        return request.id not in self._state.answers and (
-            worker is None or worker.newest < request.id
+    def _make_workers(
+        self, setup: dict[str, Any], workers: int | None, limits: Limits
+    ) -> Crew[Any]:
+        return self._workers(
+            packed({**setup, "path": module_folders()[1]}, f"the keywords of {self.spec.id}"),
+            min(self.num_envs, workers or os.cpu_count() or 1),
+            env_id=self.spec.id,
+            num_envs=self.num_envs,
+            limits=limits,
         )
 
-    def _replace_failed(self) -> None:
-        for slot, worker in enumerate(self._state.workers):
-            if worker and worker.fault:
-                self._fail(slot, worker, *worker.fault)
+    def _make_hosts(
+        self,
+        setup: dict[str, Any],
+        workers: int | None,
+        limits: Limits,
+        hosts: Sequence[str],
+        token: str | None,
+    ) -> Crew[Any]:
+        from agentgym_envs.pool.hosts import Hosts  # a worker process does not need it
 
-    def _answered(self) -> list[Result]:
-        """Returns the results that are ready; until they are removed, they stay outstanding."""
-        for number in self._state.answers:
-            self._state.asked.pop(number, None)
-        return list(self._state.answers.values())
-
-    def _digest_all(self) -> None:
-        """Stores the answers that an interrupted call has received."""
-        for worker in self._busy():
-            self._digest(worker)
-
-    def _busy(self) -> list[Handle]:
-        """Returns the workers that have a request and have not failed."""
-        return [w for w in self._state.workers if w and w.head and not w.fault]
-
-    def _collect(self, end: float) -> bool:
-        """Receives answers; waits for one until the time ``end``.
-
-        Returns:
-            Whether :meth:`wake` was called.
-        """
-        woken, busy = False, self._busy()
-        with selectors.PollSelector() as selector:
-            for worker in busy:
-                writes = selectors.EVENT_WRITE if worker.has_unsent else 0
-                selector.register(worker.socket, selectors.EVENT_READ | writes, worker)
-            selector.register(self._bell, selectors.EVENT_READ)
-            for key, _ in selector.select(max(end - time.monotonic(), 0.0)):
-                if key.fileobj is self._bell:
-                    woken = bool(self._bell.recv(4096))
-                else:
-                    self._serve(key.data)
-        self._check(busy)
-        return woken
-
-    def _check(self, busy: list[Handle]) -> None:
-        """Notes the workers that are too late or have ended."""
-        for worker in busy:
-            if worker.fault or not worker.head:
-                continue
-            if time.monotonic() >= self._deadline(worker):
-                worker.fault = EnvTimeout, f"no answer within {self._limit(worker):g} s"
-            elif time.monotonic() - worker.since > GLANCE and worker.process.poll() is not None:
-                worker.fault = WorkerDied, None  # a child of the worker kept the connection open
-
-    def _serve(self, worker: Handle) -> None:
-        """Sends and receives as much as a worker's socket allows."""
-        worker.flush()
-        more = worker.read()
-        self._digest(worker)
-        if not more and not worker.fault:
-            worker.fault = WorkerDied, None
-
-    def _digest(self, worker: Handle) -> None:
-        """Stores the answers that a worker has sent.
-
-        After an interrupt between storing an answer and removing it from the inbox, it is stored
-        again.
-        """
-        try:
-            while (answer := worker.inbox.first()) is not None:
-                request = worker.head
-                result = parse_result(request, answer)
-                assert request is not None
-                if result.error or request.kind == "drop":
-                    worker.made.discard(result.index)
-                elif request.kind == "reset":
-                    worker.made.add(result.index)
-                self._state.answers[request.id] = result
-                worker.inbox.take(request.id)
-        except BadMessage as error:
-            worker.fault = WorkerDied, f"its worker sent {error}"
-
-    def _limit(self, worker: Handle) -> float:
-        """Returns the time limit of the worker's current request, in seconds."""
-        head = worker.head
-        starts = (
-            head is not None
-            and head.kind in ("reset", "describe")
-            and head.index not in worker.made
-        )
-        return self.start_timeout if starts else self.timeout
-
-    def _deadline(self, worker: Handle) -> float:
-        return worker.since + self._limit(worker)
-
-    def _fail(self, slot: int, worker: Handle, kind: type[EnvFailure], why: str | None) -> None:
-        """Replaces a worker and fails its current request.
-
-        Pending and later steps of its other environments fail too, until their next reset.
-        """
-        begun = worker.begun()
-        if why is not None:
-            worker.kill()
-        why = why or worker.exit_report()
-        state = self._state
-        requests = [r for r in worker.requests if r.id not in state.answers]
-        indices = range(slot, self.num_envs, self._size)
-        failed, lost = failures(self.spec.id, indices, requests, begun, kind, why, state.lost)
-        waiting = [r for r in requests if r.id not in failed]
-        workers = [*state.workers]
-        workers[slot] = successor(self._setup, waiting) if waiting else None
-        answers = {
-            **state.answers,
-            **{r.id: Result(r.index, error=failed[r.id]) for r in requests if r.id in failed},
-        }
-        self._state = _State(workers, state.asked, answers, lost)
+        more = {"num_envs": self.num_envs, "workers": workers, **limits._asdict()}
+        packed_setup = packed({**setup, **more}, f"the keywords of {self.spec.id}")
+        return Hosts(hosts, token, packed_setup, env_id=self.spec.id, limits=limits)

@@ -3,10 +3,24 @@
 from dataclasses import dataclass
 from typing import Any
 
-from agentgym_envs.errors import AgentGymError, ArgumentError, EnvFailure, TaskError
+from agentgym_envs.errors import (
+    AgentGymError,
+    ArgumentError,
+    EnvFailure,
+    EnvRaised,
+    EnvTimeout,
+    NeighbourFailed,
+    TaskError,
+    WorkerDied,
+)
 
 REFUSALS: dict[str, type[AgentGymError]] = {"ArgumentError": ArgumentError, "TaskError": TaskError}
 """Errors of the caller that a reset can raise, by name."""
+
+FAILURES: dict[str, type[EnvFailure]] = {
+    kind.__name__: kind for kind in (EnvRaised, EnvTimeout, WorkerDied, NeighbourFailed)
+}
+"""Failures of a pool of worker processes, by name."""
 
 
 @dataclass(frozen=True)

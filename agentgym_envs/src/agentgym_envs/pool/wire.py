@@ -49,9 +49,13 @@ class Inbox:
     A signal handler, such as that of Ctrl-C, can raise between any two instructions. No byte is
     lost or read twice: one C call moves bytes from the socket into ``chunks``, and one assignment
     takes a message.
+
+    Args:
+        longest: bytes of the longest message that is accepted; None: ``LONGEST``.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, longest: int | None = None) -> None:
+        self.longest = longest
         self._stream = _Stream(deque(), 0, 0)
 
     @property
@@ -80,7 +84,7 @@ class Inbox:
         if head is None:
             return None
         (length,) = LENGTH.unpack(head)
-        if length > LONGEST:
+        if length > (LONGEST if self.longest is None else self.longest):
             raise BadMessage(f"a message of {length} bytes")
         whole = self._peek(LENGTH.size + length)
         return None if whole is None else _parse(whole[LENGTH.size :])

@@ -1,5 +1,7 @@
 """The command ``agentgym serve``."""
 
+import os
+import signal
 import socket
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
@@ -11,6 +13,8 @@ from rich.console import Console
 from agentgym_envs.errors import AgentGymError, ArgumentError, MissingExtra
 from agentgym_envs.keywords import keywords
 from agentgym_envs.network import is_local
+from agentgym_envs.pool.greeting import TOKEN
+from agentgym_envs.pool.host import Host
 from agentgym_envs.serve.limits import Limits, allow_descriptors
 
 PACKAGES = ("uvicorn", "httptools", "websockets", "mcp_types")  # of version 2 of mcp
@@ -21,14 +25,21 @@ out = Console(emoji=False, highlight=False)
 
 
 def serve(
-    env_ids: Annotated[list[str], typer.Argument(help='Registered ids, or "module:id".')],
+    env_ids: Annotated[
+        list[str] | None, typer.Argument(help='Registered ids, or "module:id".')
+    ] = None,
+    pool: Annotated[
+        bool, typer.Option("--pool", help="Run environments for EnvPool(hosts=…) elsewhere.")
+    ] = False,
     address: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port; 0 for any free port.")] = 8000,
     token: Annotated[
         str | None,
         typer.Option(
-            envvar="AGENTGYM_SERVE_TOKEN",
-            help="The clients' password; needed for every address except this machine's.",
+            help=(
+                "The clients' password; needed for every address except this machine's."
+                " Default: $AGENTGYM_SERVE_TOKEN, with --pool $AGENTGYM_POOL_TOKEN."
+            ),
         ),
     ] = None,
     sessions: Annotated[
@@ -52,10 +63,28 @@ def serve(
     """Serves environments to other programs over HTTP and WebSocket.
 
     The server answers in the protocols of AgentGym, OpenEnv and MCP. SIGTERM and Ctrl-C end it
-    after the running requests.
+    after the running requests. With --pool it runs environments of any id for the pools of other
+    machines instead.
     """
-    if not all(map(find_spec, PACKAGES)):
+    limits = Limits(sessions=sessions, idle=idle, rate=rate)
+    if pool:
+        limited = limits != Limits()
+        for name, given in (
+            ("an id", env_ids),
+            ("--workers", workers),
+            ("--set", set_),
+            ("--sessions, --idle or --rate", limited),
+        ):
+            if given:
+                raise ArgumentError(
+                    f"--pool takes no {name.removeprefix('an ')}: each driver's EnvPool decides"
+                )
+    elif not all(map(find_spec, PACKAGES)):
         raise MissingExtra("agentgym serve", "serve")
+    elif not env_ids:
+        raise ArgumentError("no environment: name at least one id, or pass --pool")
+    if token is None:
+        token = os.environ.get(TOKEN if pool else "AGENTGYM_SERVE_TOKEN")
     if token == "":
         raise ArgumentError("token='': must not be empty")
     if not _loopback(address) and token is None:
@@ -63,16 +92,38 @@ def serve(
             f"address={address!r} is open to other machines: set --token, or use 127.0.0.1"
         )
     with _listen(address, port) as listener:
-        host = f"[{address}]" if ":" in address else address
-        out.print(f"the server: http://{host}:{listener.getsockname()[1]}", soft_wrap=True)
-        run(
-            env_ids,
-            listener,
-            limits=Limits(sessions=sessions, idle=idle, rate=rate),
-            token=token,
-            workers=workers,
-            keywords=keywords(set_),
-        )
+        shown = f"[{address}]" if ":" in address else address
+        place = f"{shown}:{listener.getsockname()[1]}"
+        out.print(f"the host: {place}" if pool else f"the server: http://{place}", soft_wrap=True)
+        if pool:
+            run_host(listener, token)
+        else:
+            run(
+                env_ids or [],
+                listener,
+                limits=limits,
+                token=token,
+                workers=workers,
+                keywords=keywords(set_),
+            )
+
+
+def run_host(listener: socket.socket, token: str | None) -> None:
+    """Runs environments for other machines until a signal ends the process."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _interrupt)
+    host = Host(listener, token)
+    try:
+        host.serve()
+    except KeyboardInterrupt:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.SIG_DFL)  # a second signal ends the process at once
+    finally:
+        host.close()
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def run(

@@ -44,7 +44,11 @@ class EnvConfig:
     group_size: Count = 8
     """Episodes per task."""
     workers: Whole = 0
-    """Environment processes per training process; 0: one per core."""
+    """Environment processes per training process, on each of ``hosts``; 0: one per core."""
+    hosts: tuple[Name, ...] = ()
+    """Addresses of ``agentgym serve --pool``, such as "10.0.0.2:9000". They run the environment for
+    all training processes. Empty: each training process runs it on its own machine. The variable
+    ``AGENTGYM_POOL_TOKEN`` holds the hosts' password."""
     action_format: str = "plain"
     """The format of an action in a response: plain, react, tags or function."""
     timeout: Seconds = 60.0

@@ -144,6 +144,7 @@ def _share(
             task_ids=task_ids,
             horizon=evaluate.horizon(config),
             workers=config.env.workers or None,
+            hosts=config.env.hosts,
             timeout=config.env.timeout,
             kwargs=held_out_keywords(config),
         )

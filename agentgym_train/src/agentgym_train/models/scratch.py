@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import count, cycle
 from pathlib import Path
+from typing import Any
 
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
@@ -117,9 +118,8 @@ def _seated(env: EnvConfig) -> list[EnvConfig]:
 
     A transcript shows the view of one agent only.
     """
-    agents = describe(
-        env.id, action_format=env.action_format, timeout=env.timeout, **env.kwargs
-    ).several
+    limits: dict[str, Any] = {"action_format": env.action_format, "timeout": env.timeout}
+    agents = describe(env.id, **limits, hosts=env.hosts or None, **env.kwargs).several
     return [replace(env, kwargs=env.kwargs | {"seats": agent}) for agent in agents] or [env]
 
 
@@ -139,6 +139,7 @@ def random_play(
         turns=config.turns,
         action_format=env.action_format,
         workers=env.workers or None,
+        hosts=env.hosts,
         timeout=env.timeout,
         on_episode=lambda: progress(label, next(done), config.episodes),
         kwargs=env.kwargs,

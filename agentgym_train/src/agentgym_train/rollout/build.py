@@ -39,6 +39,7 @@ def make_pool(config: Config, episodes: int, kwargs: dict[str, Any]) -> EnvPool:
     env = config.env
     limits: dict[str, Any] = {
         "workers": env.workers or None,
+        "hosts": env.hosts or None,
         "timeout": env.timeout,
         "action_format": env.action_format,
     }

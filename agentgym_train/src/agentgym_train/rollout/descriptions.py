@@ -18,6 +18,7 @@ def describe(config: Config) -> tuple[Description, Description]:
     """
     env, training, held_out = config.env, config.env.kwargs, held_out_keywords(config)
     limits: dict[str, Any] = {"action_format": env.action_format, "timeout": env.timeout}
+    limits["hosts"] = env.hosts or None
     first = pool.describe(env.id, **limits, **training)
     if env.action_format != "plain" and not first.text_env:
         raise ConfigError(

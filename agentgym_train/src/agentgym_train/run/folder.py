@@ -19,6 +19,7 @@ CHANGEABLE = frozenset(
         "run.keep",
         "run.threads",
         "env.workers",
+        "env.hosts",
         "env.timeout",
         "env.retries",
         "env.failure_budget",

@@ -37,6 +37,8 @@ POOL_KEYWORDS = {
     "start_timeout",
     "action_format",
     "render_mode",
+    "hosts",
+    "token",
 }
 
 

@@ -43,8 +43,8 @@ class WebArenaEnv(WebEnv):
             task, or the address of a reset server (see :func:`full_reset`).
         judge: decides questions without a rule, as WebArena's GPT-4 does. None: a normalised match
             decides, and ``info`` says so.
-        hosts: additional hosts that pages can reach, ``host`` or ``host:port``, such as the map's
-            tiles, search and routes.
+        more_hosts: additional hosts that pages can reach, ``host`` or ``host:port``, such as the
+            map's tiles, search and routes.
         parsing_failures: number of consecutive parsing failures that end an episode; no limit by
             default, three in WebArena's ``run.py``.
         repeated_actions: number of equal consecutive actions, or of typings into one field, that
@@ -68,7 +68,7 @@ class WebArenaEnv(WebEnv):
         logins: str | os.PathLike[str] | None = ".",
         reset: Callable[[Mapping[str, Any]], object] | str | None = None,
         judge: Judge | None = None,
-        hosts: Iterable[str] | str = (),
+        more_hosts: Iterable[str] | str = (),
         parsing_failures: int | None = None,
         repeated_actions: int | None = None,
         pause: float = 2.0,
@@ -92,7 +92,7 @@ class WebArenaEnv(WebEnv):
             raise ArgumentError(f"pause={pause!r} must be 0 to 60 seconds")
         self.tick = round(1000 * pause)
         super().__init__(viewport=viewport, **kwargs)
-        more = [hosts] if isinstance(hosts, str) else hosts
+        more = [more_hosts] if isinstance(more_hosts, str) else more_hosts
         named = [_host(host) for host in more]
         self._allowed = {_place(url) for url in self.urls.values()}
         self._allowed |= {(host, port or usual) for host, port in named for usual in (80, 443)}
@@ -162,7 +162,7 @@ class WebArenaEnv(WebEnv):
             names = ", ".join(sorted(self.urls)) or "none"
             raise EnvRaised(
                 f"the start page {url} is on none of the sites whose addresses are set ({names}):"
-                " set its address, or add hosts="
+                " set its address, or add more_hosts="
             )
         try:
             session.open(url)
@@ -237,7 +237,7 @@ def _host(text: str) -> tuple[str, int | None]:
     named = urlsplit(f"//{text}")
     if not named.hostname or any(c in text for c in "/ @"):
         raise ArgumentError(
-            f"hosts={text!r} is not a host: write it without http:// and without a path, such as"
-            " tiles.example:8080"
+            f"more_hosts={text!r} is not a host: write it without http:// and without a path, such"
+            " as tiles.example:8080"
         )
     return named.hostname, named.port
