@@ -1,5 +1,6 @@
 """Environments on other machines, which are processes of this one."""
 
+import asyncio
 import json
 import os
 import signal
@@ -28,7 +29,7 @@ from agentgym_envs.errors import (
     UnknownName,
     WorkerDied,
 )
-from agentgym_envs.pool import EnvPool, describe
+from agentgym_envs.pool import AsyncEnvPool, EnvPool, describe
 from agentgym_envs.pool import hosts as driver
 from agentgym_envs.pool.greeting import GREETING_LONGEST, greeting
 from agentgym_envs.pool.wire import Inbox, pack
@@ -300,6 +301,20 @@ def test_after_the_loss_of_all_hosts_a_reset_waits_then_names_each(two, alive, m
         assert pool.recv(timeout=0.2) == []
         two[0].start()
         assert gather(pool)[1].observation == "seed 1", "it is still waiting"
+
+
+def test_with_asyncio_a_reset_waits_for_a_host_that_comes_back(two, alive):
+    async def play():
+        async with AsyncEnvPool(FAULTY, 2, hosts=alive[:1], workers=1) as pool:
+            await pool.reset(0, seed=1)
+            two[0].kill()
+            assert type((await pool.send(0, "ok")).error) is HostLost
+            waiting = asyncio.create_task(pool.reset(1, seed=5))
+            await asyncio.sleep(0.2)
+            two[0].start()
+            return await asyncio.wait_for(waiting, 20)
+
+    assert asyncio.run(play()).observation == "seed 5"
 
 
 def test_a_host_refuses_with_one_line_that_names_it_and_the_field(two, alive, monkeypatch):
