@@ -8,8 +8,9 @@ from agentgym_envs.pool.result import Result
 
 if TYPE_CHECKING:
     from agentgym_envs.pool.asynchronous import AsyncEnvPool
+    from agentgym_envs.pool.shared import SharedPool
 
-__all__ = ["AsyncEnvPool", "Description", "EnvPool", "Result", "describe"]
+__all__ = ["AsyncEnvPool", "Description", "EnvPool", "Result", "SharedPool", "describe"]
 
 
 def __getattr__(name: str) -> Any:
@@ -18,4 +19,8 @@ def __getattr__(name: str) -> Any:
         from agentgym_envs.pool.asynchronous import AsyncEnvPool
 
         return AsyncEnvPool
+    if name == "SharedPool":
+        from agentgym_envs.pool.shared import SharedPool
+
+        return SharedPool
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
