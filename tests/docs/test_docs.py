@@ -62,6 +62,9 @@ ELSEWHERE = (
     "agentgym report results/qwen",
     "agentgym view",
     "inspect eval",
+    "vf-eval",
+    "export OPENAI_API_KEY",
+    "agentgym-verifiers",
     "python docs/examples",
     "agentgym serve",
     "agentgym compare",  # and what needs its comparisons

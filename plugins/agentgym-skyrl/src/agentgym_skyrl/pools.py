@@ -1,0 +1,76 @@
+"""The environments of all episodes of a process: one pool per registered name.
+
+skyrl-gym calls an episode from any thread, so the pools run in an event loop of their own thread.
+"""
+
+import asyncio
+import threading
+from collections.abc import Coroutine
+from contextlib import AbstractAsyncContextManager
+from functools import cache
+from typing import Any
+
+from agentgym_envs.pool import AsyncEnvPool, Description, Result, SharedPool, describe
+
+
+class Lent:
+    """An environment of a pool, until :meth:`give_back`."""
+
+    def __init__(self, pool: "Pool"):
+        self._lending: AbstractAsyncContextManager[tuple[AsyncEnvPool, int]]
+        self._lending = pool.shared.environment()
+        self._pool, self._number = run(self._lending.__aenter__())
+
+    def reset(self, **start: Any) -> Result:
+        """Starts an episode.
+
+        Raises:
+            EnvFailure: the environment failed.
+        """
+        return _checked(run(self._pool.reset(self._number, **start)))
+
+    def send(self, action: str) -> Result:
+        """Acts.
+
+        Raises:
+            EnvFailure: the environment failed.
+        """
+        return _checked(run(self._pool.send(self._number, action)))
+
+    def give_back(self) -> None:
+        """Leaves the environment to other episodes."""
+        run(self._lending.__aexit__(None, None, None))
+
+
+class Pool:
+    """The environments of a registered name.
+
+    Args:
+        target: a registered id, or "module:id".
+        **options: more arguments of :class:`agentgym_envs.pool.EnvPool`.
+    """
+
+    def __init__(self, target: str, **options: Any):
+        self.description: Description = describe(target, **options)
+        self.shared: SharedPool = run(_make(target, options))
+
+
+def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    """Runs a coroutine in the loop of the pools; returns its result."""
+    return asyncio.run_coroutine_threadsafe(coroutine, _loop()).result()
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, daemon=True).start()
+    return loop
+
+
+async def _make(target: str, options: dict[str, Any]) -> SharedPool:
+    return SharedPool(target, **options)
+
+
+def _checked(result: Result) -> Result:
+    result.check()
+    return result
