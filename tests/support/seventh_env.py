@@ -47,5 +47,20 @@ class SeventhMaze(MazeEnv):
         return super().step(action)
 
 
+class RestlessEnv(SeventhEnv):
+    """Fails in every second step, and counts the resets of its process in its observations."""
+
+    resets = 0
+
+    def __init__(self):
+        super().__init__(every=2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        RestlessEnv.resets += 1
+        return f"reset {RestlessEnv.resets}", {}
+
+
+gymnasium.register("support/Restless-v0", entry_point="seventh_env:RestlessEnv")
 gymnasium.register("support/SeventhMaze-v0", entry_point="seventh_env:SeventhMaze")
 gymnasium.register("support/Seventh-v0", entry_point="seventh_env:SeventhEnv")

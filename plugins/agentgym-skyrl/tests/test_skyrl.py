@@ -19,8 +19,7 @@ SEVENTH = "seventh_env:support/Seventh-v0"
 @pytest.fixture
 def name(request):
     """The test's own ``env_class``."""
-    yield request.node.name
-    skyrl_gym.deregister(request.node.name)
+    return request.node.name
 
 
 def play(row, act, max_turns=50):
@@ -63,19 +62,34 @@ def test_turns_end_an_episode_and_bad_responses_count(name):
 
 
 def test_a_failed_step_is_played_again_and_no_fault_becomes_a_zero(name):
-    """Twelve episodes of three steps in four threads; every seventh step of a process fails."""
+    """Twelve episodes of three steps, one after another: every seventh step fails."""
     register(name, SEVENTH, action_format="plain", workers=1)
-    with ThreadPoolExecutor(4) as threads:
-        played = list(threads.map(lambda row: play(row, lambda n: "word"), rows(name, 12)))
+    played = [play(row, lambda n: "word") for row in rows(name, 12)]
     assert [opening[-1]["content"] for opening, _, _ in played] == [f"seed {n}" for n in range(12)]
     for _, outputs, metrics in played:
         assert [output["reward"] for output in outputs] == [4.0] * 3
         assert metrics == {"success": 1.0, "score": 12.0, "turns": 3, "invalid": 0}
 
 
+def test_threads(name):
+    """SkyRL plays each episode in any of its threads."""
+    register(name, SEVENTH, action_format="plain", every=1000)
+    with ThreadPoolExecutor(8) as threads:
+        played = list(threads.map(lambda row: play(row, lambda n: "word"), rows(name, 32)))
+    assert [opening[-1]["content"] for opening, _, _ in played] == [f"seed {n}" for n in range(32)]
+    assert [metrics["score"] for _, _, metrics in played] == [12.0] * 32
+
+
 def test_a_step_that_fails_again_raises(name):
     register(name, SEVENTH, action_format="plain", workers=1, every=2)
     with pytest.raises(EnvFailure, match="a seventh step"):
+        play(rows(name, 1)[0], lambda n: "word")
+
+
+def test_what_cannot_be_played_again_raises(name):
+    """Its first observation has the number of the process's resets."""
+    register(name, "seventh_env:support/Restless-v0", action_format="plain", workers=1)
+    with pytest.raises(RuntimeError, match="gave 'reset 2' instead of 'reset 1'"):
         play(rows(name, 1)[0], lambda n: "word")
 
 

@@ -55,13 +55,13 @@ class Model:
         return TokenOutput(token_ids=ids, log_probs=[-0.5] * len(ids))
 
 
-def play(tokenizer, model, played, *, room=4000, **options):
-    """Plays rows at the same time, each in a loop that verl makes as in its workers."""
+def play(tokenizer, model, played, *, room=4000, at_once=12, **options):
+    """Plays rows, each in a loop that is made as in verl's workers."""
     lengths = {"prompt_length": 8000, "response_length": room}
     config = OmegaConf.create({"actor_rollout_ref": {"rollout": lengths}, "data": {}})
     entry = {"name": "agentgym", "_target_": "agentgym_verl.AgentGymLoop", "turns": 30, **options}
 
-    async def run(row):
+    async def run(row, places):
         loop = hydra.utils.instantiate(
             OmegaConf.create({key: value for key, value in entry.items() if key != "name"}),
             trainer_config=DictConfigWrap(config),
@@ -72,10 +72,12 @@ def play(tokenizer, model, played, *, room=4000, **options):
             data_config=DictConfigWrap(config.data),
         )
         assert isinstance(loop, AgentGymLoop)
-        return await loop.run({}, raw_prompt=row["prompt"], extra_info=row["extra_info"])
+        async with places:
+            return await loop.run({}, raw_prompt=row["prompt"], extra_info=row["extra_info"])
 
     async def together():
-        return await asyncio.gather(*map(run, played))
+        places = asyncio.Semaphore(at_once)
+        return await asyncio.gather(*(run(row, places) for row in played))
 
     return asyncio.run(together())
 
@@ -110,15 +112,16 @@ def test_an_episode_is_that_of_the_environment(tokenizer):
 
 
 def test_an_episode_that_fails_is_played_again_and_no_fault_becomes_a_zero(tokenizer):
-    """Twelve episodes of three steps; every seventh step of a process fails."""
+    """Twelve episodes of three steps, one after another: every seventh step fails."""
     model = Model(tokenizer, "word")
     outputs = play(
         tokenizer,
         model,
         rows(SEVENTH, 12),
+        at_once=1,
         target=SEVENTH,
         action_format="plain",
-        env={"workers": 2, "every": 7},
+        env={"workers": 1, "every": 7},
     )
     assert [output.reward_score for output in outputs] == [12.0] * 12
     assert len(model.prompts) > 36
@@ -135,8 +138,8 @@ def test_what_fails_each_time_raises(tokenizer):
 
 def test_limits(tokenizer):
     options = {"target": SEVENTH, "action_format": "plain", "env": {"workers": 1, "every": 100}}
-    (two,) = play(tokenizer, Model(tokenizer, "word"), rows(SEVENTH, 1), turns=2, **options)
-    assert (two.reward_score, two.num_turns) == (8.0, 4)
+    played = play(tokenizer, Model(tokenizer, "word"), rows(SEVENTH, 12), turns=2, **options)
+    assert [(one.reward_score, one.num_turns) for one in played] == [(8.0, 4)] * 12
     # "word", its end, and "<u>turn 1<e><a>" have 14 tokens.
     (one,) = play(tokenizer, Model(tokenizer, "word"), rows(SEVENTH, 1), room=14, **options)
     assert (one.reward_score, len(one.response_ids)) == (4.0, 5)

@@ -7,9 +7,12 @@ from typing import Any
 import skyrl_gym
 from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput, ConversationType
 
-from agentgym_envs.errors import ArgumentError, EnvFailure
+from agentgym_envs.errors import ArgumentError, EnvFailure, shown
 from agentgym_envs.pool import Result
 from agentgym_skyrl.pools import Lent, Pool
+
+TRIES = 3
+"""Of a step that the environment fails."""
 
 _pools: dict[str, Pool] = {}
 _lock = threading.Lock()
@@ -76,6 +79,7 @@ class AgentGymEnv(BaseTextEnv):  # type: ignore[misc]
     ):
         super().__init__()
         self._pool = _pool({"name": name, "target": target, "options": options})
+        self._target = target
         self._start: dict[str, Any] = {"seed": extras.get("seed")}
         if extras.get("task_id") is not None:
             self._start["options"] = {"task_id": extras["task_id"]}
@@ -104,14 +108,12 @@ class AgentGymEnv(BaseTextEnv):  # type: ignore[misc]
         """Acts.
 
         Raises:
-            EnvFailure: the environment failed twice. SkyRL's run ends.
+            EnvFailure: the environment failed three times. SkyRL's run ends.
+            RuntimeError: it failed, and gave other results when it was played again.
         """
         if self._env is None:
             raise RuntimeError("the environment is not open: call init first, and not after close")
-        try:
-            result = self._env.send(action)
-        except EnvFailure as failure:
-            result = self._replay(self._env, action, failure)
+        result = self._send(self._env, action)
         self._actions.append(action)
         self._results.append(result)
         self.turns += 1
@@ -142,16 +144,31 @@ class AgentGymEnv(BaseTextEnv):  # type: ignore[misc]
             self._env.give_back()
             self._env = None
 
-    def _replay(self, env: Lent, action: str, failure: EnvFailure) -> Result:
-        """Plays the same actions again, which have the same results, and then the new action.
+    def _send(self, env: Lent, action: str) -> Result:
+        """Acts; after a failure, first plays the earlier actions again.
 
         Without this, one failure would end SkyRL's run.
         """
+        try:
+            return env.send(action)
+        except EnvFailure as error:
+            failure = error
+        for _ in range(TRIES - 1):
+            try:
+                self._replay(env)
+                return env.send(action)
+            except EnvFailure as error:
+                failure = error
+        raise failure
+
+    def _replay(self, env: Lent) -> None:
         again = [env.reset(**self._start), *(env.send(earlier) for earlier in self._actions)]
         for new, old in zip(again, self._results, strict=True):
             if (new.observation, new.reward) != (old.observation, old.reward):
-                raise failure
-        return env.send(action)
+                raise RuntimeError(
+                    f"{self._target} failed and cannot be played again: the same actions gave"
+                    f" {shown(new.observation)} instead of {shown(old.observation)}"
+                )
 
 
 def _pool(entry: Mapping[str, Any]) -> Pool:
