@@ -134,7 +134,7 @@ def test_no_fault_of_an_environment_becomes_a_zero_and_resuming_plays_what_faile
 
 def test_retries():
     with StubModel([ok("word")]) as model:
-        played = play(model, SEVENTH, "-n", "12", "--env.retries.max-retries", "5")
+        played = play(model, SEVENTH, "-n", "12", "-c", "1", "--env.retries.max-retries", "4")
     assert scores(played) == [12.0] * 12
     assert check()[0] == 0
 

@@ -1,6 +1,9 @@
-"""Episodes in verl's agent loop, with a stub for the model; see ``tox run -e verl``."""
+"""Episodes in verl's agent-loop worker, with a stub for the model; see ``tox run -e verl``."""
 
 import asyncio
+import json
+from pathlib import Path
+from types import SimpleNamespace
 
 import gymnasium
 import pytest
@@ -8,12 +11,13 @@ import pytest
 pytest.importorskip("verl", reason="needs verl: run `tox run -e verl`")
 
 import hydra
-from agentgym_verl import AgentGymLoop, rows
-from omegaconf import OmegaConf
+import numpy
+import verl
+from agentgym_verl import rows
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-from transformers import PreTrainedTokenizerFast
-from verl.experimental.agent_loop.agent_loop import DictConfigWrap
-from verl.utils.dataset.rl_dataset import RLHFDataset
+from transformers import PreTrainedTokenizerFast, Qwen2Config
+from verl.experimental.agent_loop.agent_loop import AgentLoopWorker
+from verl.protocol import DataProto
 from verl.workers.rollout.replica import TokenOutput
 
 from agentgym_envs.errors import ArgumentError, EnvFailure, TaskError
@@ -27,8 +31,8 @@ TEMPLATE = (
 
 
 @pytest.fixture(scope="module")
-def tokenizer():
-    """One token per byte."""
+def tokenizer(tmp_path_factory):
+    """One token per byte. Its folder also has the configuration of a model."""
     vocab = {letter: n for n, letter in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
     base = Tokenizer(models.BPE(vocab=vocab, merges=[]))
     base.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -36,7 +40,16 @@ def tokenizer():
     fast = PreTrainedTokenizerFast(tokenizer_object=base, eos_token="<e>", pad_token="<p>")
     fast.add_special_tokens({"additional_special_tokens": ["<s>", "<u>", "<a>"]})
     fast.chat_template = TEMPLATE
+    folder = tmp_path_factory.mktemp("model")
+    fast.save_pretrained(folder)
+    Qwen2Config(architectures=["Qwen2ForCausalLM"]).save_pretrained(folder)
+    fast.name_or_path = str(folder)
     return fast
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
 
 
 class Model:
@@ -44,42 +57,71 @@ class Model:
 
     def __init__(self, tokenizer, *texts):
         self.tokenizer, self.texts = tokenizer, list(texts)
-        self.prompts = []
+        self.requests = 0
 
     async def generate(self, *, request_id, prompt_ids, sampling_params):
-        self.prompts.append(self.tokenizer.decode(prompt_ids))
+        self.requests += 1
         text = self.texts.pop(0) if len(self.texts) > 1 else self.texts[0]
         if isinstance(text, Exception):
             raise text
         ids = self.tokenizer.encode(text + "<e>")
-        return TokenOutput(token_ids=ids, log_probs=[-0.5] * len(ids))
+        steps = {"min_global_steps": self.requests, "max_global_steps": self.requests}
+        return TokenOutput(token_ids=ids, log_probs=[-0.5] * len(ids), extra_fields=steps)
+
+
+def worker(tokenizer, model, room, options):
+    """A worker with the configuration of verl's trainer and a file of agent loops."""
+    entry = {"name": "agentgym", "_target_": "agentgym_verl.AgentGymLoop", "turns": 30, **options}
+    Path("loops.yaml").write_text(json.dumps([entry]))
+    rollout = "actor_rollout_ref.rollout"
+    overrides = [
+        f"actor_rollout_ref.model.path={tokenizer.name_or_path}",
+        f"{rollout}.name=vllm",
+        f"{rollout}.calculate_log_probs=true",
+        f"{rollout}.agent.agent_loop_config_path={Path('loops.yaml').absolute()}",
+        "data.max_prompt_length=8000",
+        f"data.max_response_length={room}",
+    ]
+    folder = Path(verl.__file__).parent / "trainer" / "config"
+    with hydra.initialize_config_dir(str(folder), version_base=None):
+        return AgentLoopWorker(hydra.compose("ppo_trainer", overrides=overrides), model)
+
+
+def batch(played):
+    """Rows, as verl's trainer gives them to its workers."""
+    columns = {"raw_prompt": "prompt", "agent_name": "agent_name", "extra_info": "extra_info"}
+    data = {name: numpy.empty(len(played), dtype=object) for name in columns}
+    for name, key in columns.items():
+        data[name][:] = [row[key] for row in played]
+    return DataProto(non_tensor_batch=data, meta_info={"global_steps": 1})
+
+
+def unpadded(output):
+    """The trajectories of a batch of results."""
+    data, room = output.batch, output.batch["responses"].shape[1]
+    for n in range(len(data)):
+        here = data["attention_mask"][n].bool()
+        before, after = here[:-room], here[-room:]
+        yield SimpleNamespace(
+            prompt_ids=data["prompts"][n][before].tolist(),
+            response_ids=data["responses"][n][after].tolist(),
+            response_mask=data["response_mask"][n][after].tolist(),
+            logps=data["rollout_log_probs"][n][after].tolist(),
+            score=data["rm_scores"][n].sum().item(),
+            values={k: output.non_tensor_batch[k][n] for k in ("success", "turns", "invalid")},
+            steps=[output.non_tensor_batch[f"{k}_global_steps"][n] for k in ("min", "max")],
+        )
 
 
 def play(tokenizer, model, played, *, room=4000, at_once=12, **options):
-    """Plays rows, each in a loop that is made as in verl's workers."""
-    lengths = {"prompt_length": 8000, "response_length": room}
-    config = OmegaConf.create({"actor_rollout_ref": {"rollout": lengths}, "data": {}})
-    entry = {"name": "agentgym", "_target_": "agentgym_verl.AgentGymLoop", "turns": 30, **options}
+    """Plays rows in batches of ``at_once``; returns the trajectories."""
+    maker = worker(tokenizer, model, room, options)
 
-    async def run(row, places):
-        loop = hydra.utils.instantiate(
-            OmegaConf.create({key: value for key, value in entry.items() if key != "name"}),
-            trainer_config=DictConfigWrap(config),
-            server_manager=model,
-            tokenizer=tokenizer,
-            processor=None,
-            dataset_cls=RLHFDataset,
-            data_config=DictConfigWrap(config.data),
-        )
-        assert isinstance(loop, AgentGymLoop)
-        async with places:
-            return await loop.run({}, raw_prompt=row["prompt"], extra_info=row["extra_info"])
+    async def run():
+        parts = [played[n : n + at_once] for n in range(0, len(played), at_once)]
+        return [one for p in parts for one in unpadded(await maker.generate_sequences(batch(p)))]
 
-    async def together():
-        places = asyncio.Semaphore(at_once)
-        return await asyncio.gather(*(run(row, places) for row in played))
-
-    return asyncio.run(together())
+    return asyncio.run(run())
 
 
 def test_an_episode_is_that_of_the_environment(tokenizer):
@@ -103,12 +145,11 @@ def test_an_episode_is_that_of_the_environment(tokenizer):
     marked = [i for i, m in zip(output.response_ids, output.response_mask, strict=True) if m]
     assert tokenizer.decode(marked) == sampled
     assert tokenizer.decode(output.prompt_ids).endswith("<a>")
-    assert [logp != 0 for logp in output.response_logprobs] == [
-        bool(m) for m in output.response_mask
-    ]
-    assert output.reward_score == score == 1.0
+    assert [logp != 0 for logp in output.logps] == [bool(m) for m in output.response_mask]
+    assert output.score == score == 1.0
     values = {"success": 1.0, "turns": len(actions), "invalid": 0}
-    assert output.extra_fields["reward_extra_info"] == values
+    assert output.values == values
+    assert output.steps == [1, len(actions)]
 
 
 def test_an_episode_that_fails_is_played_again_and_no_fault_becomes_a_zero(tokenizer):
@@ -123,8 +164,8 @@ def test_an_episode_that_fails_is_played_again_and_no_fault_becomes_a_zero(token
         action_format="plain",
         env={"workers": 1, "every": 7},
     )
-    assert [output.reward_score for output in outputs] == [12.0] * 12
-    assert len(model.prompts) > 36
+    assert [output.score for output in outputs] == [12.0] * 12
+    assert model.requests > 36
     assert {output.response_mask.count(1) for output in outputs} == {3 * len("word.")}
 
 
@@ -139,17 +180,18 @@ def test_what_fails_each_time_raises(tokenizer):
 def test_limits(tokenizer):
     options = {"target": SEVENTH, "action_format": "plain", "env": {"workers": 1, "every": 100}}
     played = play(tokenizer, Model(tokenizer, "word"), rows(SEVENTH, 12), turns=2, **options)
-    assert [(one.reward_score, one.num_turns) for one in played] == [(8.0, 4)] * 12
+    assert [(one.score, one.values["turns"]) for one in played] == [(8.0, 2)] * 12
     # "word", its end, and "<u>turn 1<e><a>" have 14 tokens.
     (one,) = play(tokenizer, Model(tokenizer, "word"), rows(SEVENTH, 1), room=14, **options)
-    assert (one.reward_score, len(one.response_ids)) == (4.0, 5)
+    assert (one.score, len(one.response_ids)) == (4.0, 5)
     (none,) = play(tokenizer, Model(tokenizer, "word"), rows(SEVENTH, 1), room=3, **options)
-    assert (none.reward_score, len(none.response_ids)) == (0.0, 3)
+    assert (none.score, len(none.response_ids)) == (0.0, 3)
 
 
 def test_bad_input(tokenizer):
     with pytest.raises(ArgumentError, match="lists no tasks"):
         rows(SEVENTH)
-    row = {"prompt": [], "extra_info": {"index": 0, "task_id": "depth9-house"}}
+    (row,) = rows("agentgym/TextCraft-v2", 1)
+    row["extra_info"]["task_id"] = "depth9-house"
     with pytest.raises(TaskError, match="depth9-house"):
         play(tokenizer, Model(tokenizer, "word"), [row], target="agentgym/TextCraft-v2")

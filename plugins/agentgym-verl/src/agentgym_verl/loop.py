@@ -38,6 +38,8 @@ class Episode:
     """As ``mask``; empty if the generator gives none."""
     results: list[Result] = field(default_factory=list)
     """Of the actions."""
+    extra: dict[str, Any] = field(default_factory=dict)
+    """More fields of the generator, such as the first and the last version of the policy."""
 
 
 class AgentGymLoop(AgentLoopBase):  # type: ignore[misc]
@@ -115,6 +117,8 @@ class AgentGymLoop(AgentLoopBase):  # type: ignore[misc]
         sampled = await self.server_manager.generate(
             request_id=request_id, prompt_ids=episode.ids, sampling_params=sampling
         )
+        first = episode.extra.get("min_global_steps", sampled.extra_fields.get("min_global_steps"))
+        episode.extra = sampled.extra_fields | {"min_global_steps": first}
         logps = episode.logps if episode.logps or sampled.log_probs else None
         merged, mask, logps = await self.ct_merge_assistant_token(
             episode.ids,
@@ -163,7 +167,12 @@ class AgentGymLoop(AgentLoopBase):  # type: ignore[misc]
             reward_score=score,
             num_turns=2 * len(played),
             metrics=AgentLoopMetrics(),
-            extra_fields={"reward_extra_info": values, "turn_scores": [], "tool_rewards": []},
+            extra_fields={
+                **episode.extra,
+                "reward_extra_info": values,
+                "turn_scores": [],
+                "tool_rewards": [],
+            },
         )
 
 
