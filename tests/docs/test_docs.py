@@ -63,7 +63,6 @@ ELSEWHERE = (
     "agentgym view",
     "inspect eval",
     "vf-eval",
-    "export OPENAI_API_KEY",
     "agentgym-verifiers",
     "python docs/examples",
     "agentgym serve",
