@@ -33,11 +33,13 @@ def _folder(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(SUPPORT)
 
 
-def vf_eval(model, *arguments):
+def vf_eval(*arguments):
     """Runs ``vf-eval``, which ends with 0 in any case."""
     command = [Path(sys.executable).with_name("vf-eval"), *arguments]
     variables = os.environ | {"PYTHONPATH": str(SUPPORT), "STUB_API_KEY": "none"}
-    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, env=variables, capture_output=True, text=True, check=False, timeout=120
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -47,13 +49,13 @@ def play(model, taskset, *arguments):
     options = [text for name, value in pairs for text in (f"--env.taskset.{name}", value)]
     server = ("--client.base-url", model.url, "--client.api-key-var", "STUB_API_KEY")
     options += [*server, "-m", "stub", "--run.dir", "run", "--no-push", "--no-rich"]
-    vf_eval(model, "agentgym-verifiers", *options, *arguments)
+    vf_eval("agentgym-verifiers", *options, *arguments)
     return episodes()
 
 
-def resume(model):
+def resume():
     """Plays what the run lacks; returns its episodes."""
-    vf_eval(model, "@", "outputs/run/configs/resolved/eval.json", "--resume")
+    vf_eval("@", "outputs/run/configs/resolved/eval.json", "--resume")
     return episodes()
 
 
@@ -127,7 +129,7 @@ def test_no_fault_of_an_environment_becomes_a_zero_and_resuming_plays_what_faile
         assert "a seventh step" in said
         for _ in range(4):  # what is played again can fail again
             if code:
-                played = resume(model)
+                played = resume()
                 code, said = check()
         assert (code, scores(played)) == (0, [12.0] * 12), said
 
@@ -153,7 +155,7 @@ def test_no_fault_of_a_server_becomes_a_zero_and_resuming_plays_what_failed():
         code, said = check()
         assert code == 1
         assert "3 of 5 rollouts have no reward, first error" in said
-        assert scores(resume(model)) == [12.0] * 5
+        assert scores(resume()) == [12.0] * 5
         assert len(model.requests) == 18 + 9, "the others are not played again"
     assert check()[0] == 0
 

@@ -15,7 +15,7 @@ from verl.experimental.agent_loop.agent_loop import (
 )
 
 from agentgym_envs.errors import EnvFailure
-from agentgym_envs.pool import AsyncEnvPool, Result, SharedPool, describe
+from agentgym_envs.pool import Result, SharedPool, describe
 
 log = logging.getLogger(__name__)
 TRIES = 3
@@ -100,57 +100,53 @@ class AgentGymLoop(AgentLoopBase):  # type: ignore[misc]
             episode = Episode([*system, {"role": "user", "content": first.observation}])
             episode.ids = await self.ct_build_initial_tokens(episode.messages)
             request_id = uuid4().hex
-            while await self._turn(episode, request_id, sampling, pool, number):
-                pass
-        return episode
+            while True:
+                text = await self._sample(episode, request_id, sampling)
+                if len(episode.mask) > self.rollout_config.response_length:
+                    return episode  # verl cuts this action off
+                result = _checked(await pool.send(number, text))
+                episode.results.append(result)
+                over = result.terminated or result.truncated
+                if over or len(episode.results) == self.turns:
+                    return episode
+                if not await self._observe(episode, text, result.observation):
+                    return episode
 
-    async def _turn(
-        self,
-        episode: Episode,
-        request_id: str,
-        sampling: dict[str, Any],
-        pool: AsyncEnvPool,
-        number: int,
-    ) -> bool:
-        """Plays a turn; returns whether there is another."""
-        room = self.rollout_config.response_length
+    async def _sample(self, episode: Episode, request_id: str, sampling: dict[str, Any]) -> str:
+        """Adds the tokens of a response; returns its text."""
         sampled = await self.server_manager.generate(
             request_id=request_id, prompt_ids=episode.ids, sampling_params=sampling
         )
-        first = episode.extra.get("min_global_steps", sampled.extra_fields.get("min_global_steps"))
-        episode.extra = sampled.extra_fields | {"min_global_steps": first}
-        logps = episode.logps if episode.logps or sampled.log_probs else None
-        merged, mask, logps = await self.ct_merge_assistant_token(
+        extra = sampled.extra_fields
+        first = episode.extra.get("min_global_steps", extra.get("min_global_steps"))
+        episode.extra = extra | {"min_global_steps": first}
+        merged, episode.mask, logps = await self.ct_merge_assistant_token(
             episode.ids,
             sampled.token_ids,
             episode.mask,
-            logps,
+            episode.logps if episode.logps or sampled.log_probs else None,
             assistant_logprobs=sampled.log_probs,
         )
-        episode.ids, episode.mask, episode.logps = merged.token_ids, mask, logps or []
-        if len(mask) > room:
-            return False  # verl cuts this action off
-        text = self.tokenizer.decode(sampled.token_ids, skip_special_tokens=True)
-        result = _checked(await pool.send(number, text))
-        episode.results.append(result)
-        if result.terminated or result.truncated or len(episode.results) == self.turns:
-            return False
+        episode.ids, episode.logps = merged.token_ids, logps or []
+        text: str = self.tokenizer.decode(sampled.token_ids, skip_special_tokens=True)
+        return text
+
+    async def _observe(self, episode: Episode, text: str, observation: str) -> bool:
+        """Adds the tokens up to the next action; returns whether there is room for one."""
         before = [*episode.messages, {"role": "assistant", "content": text}]
-        episode.messages = [*before, {"role": "user", "content": result.observation}]
+        after = [*before, {"role": "user", "content": observation}]
         merged, mask, logps = await self.ct_merge_context_msg(
-            before, episode.messages, episode.ids, mask, logps
+            before, after, episode.ids, episode.mask, episode.logps or None
         )
-        if len(mask) >= room:
-            return False  # for another action
-        episode.ids, episode.mask, episode.logps = merged.token_ids, mask, logps or []
+        if len(mask) >= self.rollout_config.response_length:
+            return False
+        episode.messages, episode.ids = after, merged.token_ids
+        episode.mask, episode.logps = mask, logps or []
         return True
 
     def _output(self, episode: Episode) -> AgentLoopOutput:
-        room, count, played = (
-            self.rollout_config.response_length,
-            len(episode.mask),
-            episode.results,
-        )
+        room, played = self.rollout_config.response_length, episode.results
+        count = len(episode.mask)
         score = sum(result.reward for result in played)
         info: dict[str, Any] = (played[-1].info if played else None) or {}
         decided = bool(played) and played[-1].terminated
