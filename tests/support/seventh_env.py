@@ -48,7 +48,7 @@ class SeventhMaze(MazeEnv):
 
 
 class RestlessEnv(SeventhEnv):
-    """Fails in every second step, and counts the resets of its process in its observations."""
+    """Fails in the first reset and every second step; observations have the number of resets."""
 
     resets = 0
 
@@ -58,6 +58,8 @@ class RestlessEnv(SeventhEnv):
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
         RestlessEnv.resets += 1
+        if RestlessEnv.resets == 1:
+            raise RuntimeError("a first reset")
         return f"reset {RestlessEnv.resets}", {}
 
 

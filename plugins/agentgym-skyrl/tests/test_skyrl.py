@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("skyrl_gym", reason="needs skyrl-gym: run `tox run -e skyrl`")
 
 import skyrl_gym
-from agentgym_skyrl import register, rows
+from agentgym_skyrl import pools, register, rows
 
 from agentgym_envs.errors import ArgumentError, EnvFailure, UnknownName
 from agentgym_envs.wrappers import FORMATS
@@ -86,10 +86,25 @@ def test_a_step_that_fails_again_raises(name):
         play(rows(name, 1)[0], lambda n: "word")
 
 
+def test_too_many_episodes_at_the_same_time_raise(name, monkeypatch):
+    monkeypatch.setattr(pools, "EPISODES", 2)
+    register(name, SEVENTH, action_format="plain", every=1000)
+    first, second, third = (
+        skyrl_gym.make(name, env_config={}, extras={"max_turns": 1}) for _ in range(3)
+    )
+    first.init([])
+    second.init([])
+    with pytest.raises(ArgumentError, match="more than 2 episodes"):
+        third.init([])
+    first.close()
+    third.init([])
+    assert third.step("word")["reward"] == 4.0
+
+
 def test_what_cannot_be_played_again_raises(name):
-    """Its first observation has the number of the process's resets."""
+    """The first observation has the number of resets. The first reset fails."""
     register(name, "seventh_env:support/Restless-v0", action_format="plain", workers=1)
-    with pytest.raises(RuntimeError, match="gave 'reset 2' instead of 'reset 1'"):
+    with pytest.raises(RuntimeError, match="gave 'reset 3' instead of 'reset 2'"):
         play(rows(name, 1)[0], lambda n: "word")
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from agentgym_envs.pool import SharedPool, shared
+from agentgym_envs.pool import SharedPool
 
 SLOW = "faulty_envs:support/Slow-v0"
 
@@ -13,11 +13,11 @@ async def play(pool, seed):
         return number, first.observation, (await envs.send(number, "x")).observation
 
 
-def run(episodes):
+def run(episodes, **keywords):
     """Plays in a pool; returns the results of ``episodes(pool)``."""
 
     async def go():
-        pool = SharedPool(SLOW, workers=1, delay=0.0)
+        pool = SharedPool(SLOW, workers=1, delay=0.0, **keywords)
         try:
             return await episodes(pool)
         finally:
@@ -39,9 +39,8 @@ def test_environments_are_used_again():
     assert {number for number, _, _ in run(one_after_another)} == {0}
 
 
-def test_episodes_wait_for_an_environment(monkeypatch):
-    monkeypatch.setattr(shared, "SIZE", 2)
-    played = run(lambda pool: asyncio.gather(*(play(pool, n) for n in range(6))))
+def test_episodes_wait_for_an_environment():
+    played = run(lambda pool: asyncio.gather(*(play(pool, n) for n in range(6))), size=2)
     assert {number for number, _, _ in played} == {0, 1}
     assert {last for _, _, last in played} == {"turn 1"}
 

@@ -19,13 +19,14 @@ class SharedPool:
 
     Args:
         env_id: a registered id, or "module:id".
+        size: largest number of episodes at the same time; more episodes wait.
         **kwargs: more arguments of :class:`AsyncEnvPool`.
     """
 
-    def __init__(self, env_id: str, **kwargs: Any):
-        self._pool = AsyncEnvPool(env_id, SIZE, **kwargs)
-        self._free = list(range(SIZE))
-        self._count = asyncio.Semaphore(SIZE)
+    def __init__(self, env_id: str, *, size: int = SIZE, **kwargs: Any):
+        self._pool = AsyncEnvPool(env_id, size, **kwargs)
+        self._free = list(range(size))
+        self._count = asyncio.Semaphore(size)
 
     @asynccontextmanager
     async def environment(self) -> AsyncIterator[tuple[AsyncEnvPool, int]]:

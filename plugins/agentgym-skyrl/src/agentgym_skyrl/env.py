@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import skyrl_gym
@@ -12,7 +13,7 @@ from agentgym_envs.pool import Result
 from agentgym_skyrl.pools import Lent, Pool
 
 TRIES = 3
-"""Of a step that the environment fails."""
+"""Of a reset or a step that the environment fails."""
 
 _pools: dict[str, Pool] = {}
 _lock = threading.Lock()
@@ -96,10 +97,10 @@ class AgentGymEnv(BaseTextEnv):  # type: ignore[misc]
             prompt: not used.
 
         Raises:
-            EnvFailure: the environment failed.
+            EnvFailure: the environment failed three times. SkyRL's run ends.
         """
         self._env = Lent(self._pool)
-        self._results = [self._env.reset(**self._start)]
+        self._results = [self._reset(self._env)]
         rules = self._pool.description.instructions
         system = [{"role": "system", "content": rules}] if rules else []
         return [*system, {"role": "user", "content": self._results[0].observation}], {}
@@ -143,6 +144,12 @@ class AgentGymEnv(BaseTextEnv):  # type: ignore[misc]
         if self._env:
             self._env.give_back()
             self._env = None
+
+    def _reset(self, env: Lent) -> Result:
+        for _ in range(TRIES - 1):
+            with suppress(EnvFailure):
+                return env.reset(**self._start)
+        return env.reset(**self._start)
 
     def _send(self, env: Lent, action: str) -> Result:
         """Acts; after a failure, first plays the earlier actions again.

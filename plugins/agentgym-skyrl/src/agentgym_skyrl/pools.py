@@ -10,13 +10,28 @@ from contextlib import AbstractAsyncContextManager
 from functools import cache
 from typing import Any
 
+from agentgym_envs.errors import ArgumentError
 from agentgym_envs.pool import AsyncEnvPool, Description, Result, SharedPool, describe
+
+EPISODES = 8192
+"""Largest number of episodes of a registered name at the same time."""
 
 
 class Lent:
-    """An environment of a pool, until :meth:`give_back`."""
+    """An environment of a pool, until :meth:`give_back`.
+
+    Raises:
+        ArgumentError: too many episodes at the same time. To wait would stop SkyRL: the threads
+            that wait would be missing to the episodes that play.
+    """
 
     def __init__(self, pool: "Pool"):
+        if not pool.count.acquire(blocking=False):
+            raise ArgumentError(
+                f"more than {EPISODES} episodes at the same time: lower trainer.train_batch_size"
+                " or generator.n_samples_per_prompt"
+            )
+        self._count = pool.count
         self._lending: AbstractAsyncContextManager[tuple[AsyncEnvPool, int]]
         self._lending = pool.shared.environment()
         self._pool, self._number = run(self._lending.__aenter__())
@@ -40,6 +55,7 @@ class Lent:
     def give_back(self) -> None:
         """Leaves the environment to other episodes."""
         run(self._lending.__aexit__(None, None, None))
+        self._count.release()
 
 
 class Pool:
@@ -53,6 +69,7 @@ class Pool:
     def __init__(self, target: str, **options: Any):
         self.description: Description = describe(target, **options)
         self.shared: SharedPool = run(_make(target, options))
+        self.count = threading.BoundedSemaphore(EPISODES)
 
 
 def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
@@ -68,7 +85,7 @@ def _loop() -> asyncio.AbstractEventLoop:
 
 
 async def _make(target: str, options: dict[str, Any]) -> SharedPool:
-    return SharedPool(target, **options)
+    return SharedPool(target, size=EPISODES, **options)
 
 
 def _checked(result: Result) -> Result:
