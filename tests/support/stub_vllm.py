@@ -35,6 +35,7 @@ class StubVLLM:
         self.vocabulary = vocabulary
         self.dev, self.weights, self.version = dev, {}, "default"
         self.requests, self.refusal, self.healthy, self.cut = [], None, True, 0
+        self.hangups = 0  # requests whose connection is closed without an answer
         self.dying, self.free = False, threading.Event()  # not set: requests wait
         self.free.set()
         self._server = ThreadingHTTPServer(("127.0.0.1", port), _Handler)
@@ -108,6 +109,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.answer(200, {"results": [None]})
 
     def generate(self, stub, body):
+        if stub.hangups:
+            stub.hangups -= 1
+            self.close_connection = True
+            return
         stub.requests.append(body)
         while not stub.free.wait(0.01):
             if select.select([self.connection], [], [], 0)[0]:  # nothing but an end can come

@@ -144,6 +144,17 @@ def test_rows_of_a_server_that_dies_are_sampled_again_elsewhere(generator, serve
     assert message.endswith("): its 3 requests are sampled again elsewhere")
 
 
+def test_a_connection_that_ends_before_a_request_costs_no_server(build, caplog):
+    with StubVLLM() as server:
+        generator = build(server.url)
+        session = generator.session(ROWS, SAMPLING)
+        expected = ask(session, {0: [10, 20]})
+        server.hangups = 1
+        again = generator.session(ROWS, SAMPLING)
+        assert ask(again, {0: [10, 20]}) == expected
+        assert "lost" not in caplog.text
+
+
 def test_a_lost_server_is_back_after_the_next_load(generator, servers, caplog):
     model = tiny.model(seed=1)
     port = servers[1].port

@@ -7,6 +7,7 @@ import asyncio
 import logging
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import httpx2
@@ -157,12 +158,19 @@ class Fleet:
     async def call(self, server: Server, method: str, path: str, **content: Any) -> Any:
         """Calls a server; returns its JSON answer.
 
+        A server closes a connection that was unused for some seconds, vLLM's after five. A call at
+        that moment fails, so every call is made again once.
+
         Raises:
             ServerError: it does not answer, or has an internal error.
             ModelError: it rejects the call.
         """
+        request = partial(self._http.request, method, server.url + path, **content)
         try:
-            answer = await self._http.request(method, server.url + path, **content)
+            try:
+                answer = await request()
+            except (httpx2.NetworkError, httpx2.RemoteProtocolError):
+                answer = await request()
         except httpx2.TransportError as error:
             raise ServerError(f"{type(error).__name__}: {error}".rstrip(": ")) from error
         if answer.status_code >= 500:
