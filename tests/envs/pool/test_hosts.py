@@ -532,3 +532,25 @@ def test_the_command_refuses_what_makes_no_sense(arguments, message, monkeypatch
     done = CliRunner().invoke(cli.app, ["serve", "--pool", *arguments])
     assert done.exit_code == 2
     assert message in done.output
+
+
+def test_answers_are_passed_on_at_once(alive):
+    with EnvPool(FAULTY, 1, hosts=alive, length=100) as pool:
+        start(pool)
+        began = time.monotonic()
+        for turn in range(1, 11):
+            pool.send(0, "ok")
+            assert gather(pool)[0].observation == f"turn {turn}"
+        assert time.monotonic() - began < 3.0
+
+
+def test_actions_that_do_not_fit_into_the_connection_arrive_whole(alive):
+    with EnvPool("agentgym/TextCraft-v2", 2, hosts=alive[:1]) as pool:
+        start(pool)
+        actions = ["x" * 2**24, "y" * 2**24]
+        with pool.together():
+            for index, action in enumerate(actions):
+                pool.send(index, action)
+        for result in gather(pool).values():
+            assert result.error is None, result.error
+            assert result.info["invalid"]

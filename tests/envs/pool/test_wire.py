@@ -2,7 +2,11 @@ import pytest
 
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.pool import EnvPool, wire
+from agentgym_envs.pool.crew import Limits
+from agentgym_envs.pool.handle import Request
+from agentgym_envs.pool.messages import answer_of
 from agentgym_envs.pool.wire import BadMessage, Inbox, pack
+from agentgym_envs.pool.workers import SpreadWorkers
 
 MESSAGES = [
     {"id": 1},
@@ -55,3 +59,16 @@ def test_a_message_that_is_too_long_is_neither_sent_nor_read(monkeypatch):
         ):
             pool.send(0, "x" * 1000)
         assert pool.outstanding == 0
+
+
+def test_a_host_passes_an_answer_on_with_another_number():
+    workers = SpreadWorkers(b"", 1, env_id="x", num_envs=1, limits=Limits(1, 1))
+    request = Request(3, 0, "step", b"")
+    for answer in ({"observation": "a, b", "reward": 0.5}, {"error": "no", "refusal": None}):
+        found = workers.read_result(request, pack({"id": 3, **answer})[4:])
+        assert bool(found.error) == ("error" in answer)
+        assert answer_of(12, found) == pack({"id": 12, **answer})
+    assert answer_of(7, workers.read_result(request, b'{"id": 3}')) == pack({"id": 7})
+    for wrong in (b'{"id": 4}', b'{"id": "3"}', b'{"a": 1, "id": 3}', b'{"id": 3.5}', b"[3]"):
+        with pytest.raises(BadMessage):
+            workers.read_result(request, wrong)

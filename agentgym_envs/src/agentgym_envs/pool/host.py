@@ -1,11 +1,10 @@
 """A host: runs environments for the pools of other machines, over ``agentgym serve --pool``.
 
-Each connection of a driver gets an :class:`EnvPool` of its own, which ends with the connection. Two
-threads serve a connection. One runs the pool. The other receives, and answers a ping at any time.
+Each connection of a driver gets an :class:`EnvPool` and a thread of its own, which end with the
+connection. Requests and answers pass through as they are, with other numbers.
 """
 
 import logging
-import queue
 import selectors
 import socket
 import struct
@@ -16,7 +15,7 @@ from collections import defaultdict, deque
 from contextlib import suppress
 from typing import Any, ClassVar
 
-from agentgym_envs.errors import ArgumentError, message_of
+from agentgym_envs.errors import ArgumentError, message_of, shown
 from agentgym_envs.pool.greeting import (
     ARRIVAL,
     CHUNK,
@@ -26,17 +25,17 @@ from agentgym_envs.pool.greeting import (
     receive,
     refusal_of,
 )
+from agentgym_envs.pool.handle import Request
 from agentgym_envs.pool.messages import answer_of
 from agentgym_envs.pool.pool import EnvPool
-from agentgym_envs.pool.wire import BadMessage, Inbox, pack
+from agentgym_envs.pool.wire import BadMessage, Inbox, numbered, pack, parse, split_number
 from agentgym_envs.pool.workers import SpreadWorkers, Workers
 
 log = logging.getLogger(__name__)
 
 LOOK = 5.0  # seconds between two looks whether the drivers' machines are there
 UNANSWERED = 12  # looks in a row without an acknowledgement after which a driver has vanished
-KINDS = {kind: kind for kind in ("reset", "step", "bare", "oracle", "describe", "drop")}
-KINDS["free"] = "drop"  # a driver moves an environment and waits for no answer
+KINDS = ("reset", "step", "bare", "oracle", "describe", "drop")
 PONG = pack({"pong": True})
 ACCEPTED = pack({})
 
@@ -46,9 +45,21 @@ class HostPool(EnvPool):
 
     _workers: ClassVar[type[Workers]] = SpreadWorkers
 
-    def ask(self, index: int, kind: str, details: dict[str, Any]) -> None:
-        """Requests what a driver's pool has checked."""
-        self._ask(index, kind, **details)
+    def forward(self, index: int, kind: str, body: bytes) -> None:
+        """Requests what a driver's pool has checked.
+
+        Args:
+            index: the environment.
+            kind: the kind of the request.
+            body: the JSON text of the request.
+
+        Raises:
+            ArgumentError: there is no such environment.
+            BadMessage: the text does not begin with a number.
+        """
+        number = next(self._numbers)
+        _, rest = split_number(body)
+        self._put(Request(number, index, kind, numbered(number, rest)))
 
 
 class Connection:
@@ -61,10 +72,6 @@ class Connection:
 
     def __init__(self, connection: socket.socket, token: str | None):
         self._socket, self._token = connection, token
-        self._sending = threading.Lock()
-        self._messages: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
-        self._woken = False
-        """Whether the pool was woken and has not looked at the messages since."""
         self._numbers: defaultdict[int, deque[int | None]] = defaultdict(deque)
         """The driver's numbers of the requests, by environment, in order; None: no answer."""
         self._silent_looks = 0
@@ -120,66 +127,59 @@ class Connection:
         return pool
 
     def _serve(self, pool: HostPool, inbox: Inbox) -> None:
-        reader = threading.Thread(target=self._receive, args=(pool, inbox), daemon=True)
-        reader.start()
-        try:
-            while self._take(pool):
-                answers = []
-                for result in pool.recv():
-                    number = self._numbers[result.index].popleft()
-                    if number is not None:
-                        answers.append(answer_of(number, result))
-                self._send(b"".join(answers))
-        finally:
-            self.stop()
-            reader.join()
-
-    def _take(self, pool: HostPool) -> bool:
-        """Passes all new requests to the pool; waits for one if no request is outstanding.
-
-        Returns:
-            False at the end of the connection.
-        """
-        self._woken = False  # before the look at the messages: a later one wakes again
-        while not pool.outstanding or not self._messages.empty():
-            message = self._messages.get()
-            if message is None:
-                return False
-            try:
-                kind, index = message.pop("do"), message.pop("index")
-                number = None if kind == "free" else message.pop("id")
-                pool.ask(index, KINDS[kind], message)
-            except (KeyError, TypeError, ArgumentError) as error:
-                raise BadMessage(f"a request of another form: {message_of(error)}") from error
-            self._numbers[index].append(number)
-        return True
-
-    def _receive(self, pool: HostPool, inbox: Inbox) -> None:
-        """Receives requests; answers pings, whatever the environments do."""
         data = b""  # requests can have come with the arguments of the pool
+        while True:
+            with pool.together():
+                for body in inbox.bodies(data):
+                    self._pass(body, pool)
+            self._answer(pool)
+            while not self._wait(pool):
+                self._answer(pool)
+            if not (data := self._socket.recv(CHUNK)):
+                return
+
+    def _pass(self, body: bytes, pool: HostPool) -> None:
+        """Passes a driver's request to the pool; answers a ping."""
+        message = parse(body)
         try:
-            while True:
-                for message in inbox.feed(data):
-                    if message.get("do") == "ping":
-                        self._send(PONG)
-                    else:
-                        self._put(pool, message)
-                if not (data := self._socket.recv(CHUNK)):
-                    break
-        except (OSError, BadMessage) as error:
-            log.info("a connection ended: %s", error)
-            self.stop()
-        self._put(pool, None)
+            kind = message["do"]
+            if kind == "ping":
+                self._socket.sendall(PONG)
+                return
+            index = message["index"]
+            if kind == "free":  # the driver moves the environment and waits for no answer
+                pool.drop(index)
+            elif kind in KINDS:
+                pool.forward(index, kind, body)
+            else:
+                raise BadMessage(f"a request {shown(kind)}")
+        except (KeyError, TypeError, ArgumentError) as error:
+            raise BadMessage(f"a request of another form: {message_of(error)}") from error
+        self._numbers[index].append(None if kind == "free" else message["id"])
 
-    def _put(self, pool: HostPool, message: dict[str, Any] | None) -> None:
-        self._messages.put(message)
-        if not self._woken or message is None:  # a call of the system for each would be slow
-            self._woken = True
-            pool.wake()
+    def _answer(self, pool: HostPool) -> None:
+        """Sends the answers that are ready."""
+        results = pool.poll()
+        if pool.broken:
+            results += pool.recv(timeout=0.0)
+        answers = []
+        for result in results:
+            number = self._numbers[result.index].popleft()
+            if number is not None:
+                answers.append(answer_of(number, result))
+        if answers:
+            self._socket.sendall(b"".join(answers))
 
-    def _send(self, data: bytes) -> None:
-        with self._sending:
-            self._socket.sendall(data)
+    def _wait(self, pool: HostPool) -> bool:
+        """Waits for the driver, a worker or a deadline; returns whether the driver has sent."""
+        limit = pool.next_check() - time.monotonic() if pool.outstanding else None
+        with selectors.PollSelector() as selector:
+            selector.register(self._socket, selectors.EVENT_READ)
+            for connection, writes in pool.connections().items():
+                room = selectors.EVENT_WRITE if writes else 0
+                selector.register(connection, selectors.EVENT_READ | room)
+            ready = selector.select(None if limit is None else max(limit, 0.0))
+        return any(key.fileobj is self._socket for key, _ in ready)
 
 
 class Host:

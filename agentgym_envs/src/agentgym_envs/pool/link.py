@@ -17,7 +17,7 @@ LONGEST_LOOK = 1.0  # seconds; a driver that works elsewhere for longer was not 
 class _Stream(NamedTuple):
     chunks: deque[bytes]
     sent: deque[int]
-    """Bytes of the first chunk that each call of ``send`` took."""
+    """Bytes from the start of the first chunk that each call of ``send`` took."""
 
 
 class Outbox:
@@ -27,7 +27,8 @@ class Outbox:
         self._stream = _Stream(deque(), deque())
 
     def __bool__(self) -> bool:
-        return bool(self._rest())
+        chunks, sent = self._stream
+        return sum(sent) < sum(map(len, chunks))
 
     def holds(self, data: bytes) -> bool:
         """Returns whether this object was put in and not sent completely."""
@@ -49,12 +50,21 @@ class Outbox:
                 self._stream.sent.extend(map(connection.send, (rest,)))
 
     def _rest(self) -> memoryview:
-        """Returns the bytes of the first chunk that were not sent."""
+        """Returns the next bytes to send, those of several messages if they are short."""
         chunks, sent = self._stream
-        if chunks and sum(sent) >= len(chunks[0]):
-            self._stream = _Stream(deque(islice(chunks, 1, None)), deque())
-            chunks, sent = self._stream
-        return memoryview(chunks[0])[sum(sent) :] if chunks else memoryview(b"")
+        taken, whole = sum(sent), 0
+        while whole < len(chunks) and taken >= len(chunks[whole]):
+            taken -= len(chunks[whole])
+            whole += 1
+        if whole:
+            self._stream = _Stream(deque(islice(chunks, whole, None)), deque([taken]))
+        parts, size = [], 0
+        for chunk in self._stream.chunks:
+            parts.append(chunk)
+            size += len(chunk)
+            if size >= CHUNK:
+                break
+        return memoryview(b"".join(parts))[taken:]
 
 
 class Link:

@@ -5,8 +5,8 @@ from typing import Any
 
 from agentgym_envs.errors import ArgumentError, EnvRaised, shown
 from agentgym_envs.pool.handle import Request
-from agentgym_envs.pool.result import FAILURES, REFUSALS, Result
-from agentgym_envs.pool.wire import BadMessage, pack
+from agentgym_envs.pool.result import FAILURES, REFUSALS, Forwarded, Result
+from agentgym_envs.pool.wire import BadMessage, numbered, pack
 
 
 def packed(message: dict[str, Any], what: str) -> bytes:
@@ -62,6 +62,8 @@ def check_limit(limit: object) -> None:
 
 def answer_of(number: int, result: Result) -> bytes:
     """Returns the packed answer of a host; :func:`parse_result` reads it."""
+    if isinstance(result, Forwarded):
+        return numbered(number, result.rest)
     if result.error is None:
         fields = {k: v for k, v in vars(result).items() if k not in ("index", "error")}
         return pack({"id": number, **fields})

@@ -275,19 +275,22 @@ class EnvPool:
         self, index: int, kind: str, flags: Mapping[str, bool] = NO_FLAGS, **details: Any
     ) -> None:
         self._check_owner()
-        if self._closed:
-            raise gymnasium.error.ClosedEnvironmentError("the pool is closed")
-        if not 0 <= index < self.num_envs:
-            raise ArgumentError(f"there is no environment {index}, only 0 to {self.num_envs - 1}")
         number = next(self._numbers)
         content = packed(
             {"id": number, "do": kind, "index": index, **details}, f"a {kind} of {self.spec.id}"
         )
+        self._put(Request(number, index, kind, content, **flags))
+
+    def _put(self, request: Request) -> None:
+        number, index = request.id, request.index
+        if self._closed:
+            raise gymnasium.error.ClosedEnvironmentError("the pool is closed")
+        if not 0 <= index < self.num_envs:
+            raise ArgumentError(f"there is no environment {index}, only 0 to {self.num_envs - 1}")
         state = self._crew.state
-        if index in state.lost and kind not in STATELESS:
+        if index in state.lost and request.kind not in STATELESS:
             state.answers[number] = Result(index, error=state.lost[index])
             return
-        request = Request(number, index, kind, content, **flags)
         if index in state.lost:
             lost = {i: error for i, error in state.lost.items() if i != index}
             self._crew.state = state._replace(asked={**state.asked, number: request}, lost=lost)

@@ -63,3 +63,15 @@ class Result:
         """
         if self.error is not None:
             raise self.error.__cause__ or self.error
+
+
+@dataclass(frozen=True)
+class Forwarded(Result):
+    """A worker's answer that a host passes on without reading it.
+
+    Attributes:
+        rest: the JSON text after the answer's number. The other fields tell only whether it is a
+            failure.
+    """
+
+    rest: bytes = b""

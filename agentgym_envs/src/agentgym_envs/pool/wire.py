@@ -4,6 +4,7 @@ Reading a message never runs code.
 """
 
 import json
+import re
 import socket
 import struct
 from collections import deque
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 
 LENGTH = struct.Struct("!I")
 LONGEST = 2**30  # bytes; a longer message is an error
+NUMBER = re.compile(rb'\{"id": (\d{1,19})(?=[,}])')  # the beginning of a numbered message
 
 
 class BadMessage(Exception):
@@ -29,10 +31,49 @@ def pack(message: dict[str, Any], *, default: Callable[[Any], Any] | None = None
     Raises:
         TypeError, ValueError, RecursionError: a value has no JSON form, or the message is too long.
     """
-    body = json.dumps(message, default=default).encode("ascii")
+    return framed(json.dumps(message, default=default).encode("ascii"))
+
+
+def framed(body: bytes) -> bytes:
+    """Returns the JSON of a message with its length.
+
+    Raises:
+        ValueError: the message is too long.
+    """
     if len(body) > LONGEST:
         raise ValueError(f"a message of {len(body)} bytes is longer than {LONGEST}")
     return LENGTH.pack(len(body)) + body
+
+
+def parse(body: bytes) -> dict[str, Any]:
+    """Returns the message in a JSON text.
+
+    Raises:
+        BadMessage: it is no JSON object.
+    """
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise BadMessage(str(error)) from error
+    if not isinstance(message, dict):
+        raise BadMessage(f"a {type(message).__name__}")
+    return message
+
+
+def split_number(body: bytes) -> tuple[int, bytes]:
+    """Returns the number of a message, and the JSON text after it.
+
+    Raises:
+        BadMessage: the message does not begin with its number, as those of :func:`pack` do.
+    """
+    if (match := NUMBER.match(body)) is None:
+        raise BadMessage("a message without a number")
+    return int(match[1]), body[match.end() :]
+
+
+def numbered(number: int, rest: bytes) -> bytes:
+    """Returns a packed message with a number, and the JSON text after it."""
+    return framed(b'{"id": %d%b' % (number, rest))
 
 
 class _Stream(NamedTuple):
@@ -80,6 +121,15 @@ class Inbox:
         Raises:
             BadMessage: the bytes are not a message.
         """
+        body = self.first_body()
+        return None if body is None else parse(body)
+
+    def first_body(self) -> bytes | None:
+        """Returns the JSON text of the first message, as :meth:`first` does.
+
+        Raises:
+            BadMessage: the message is too long.
+        """
         head = self._peek(LENGTH.size)
         if head is None:
             return None
@@ -87,7 +137,7 @@ class Inbox:
         if length > (LONGEST if self.longest is None else self.longest):
             raise BadMessage(f"a message of {length} bytes")
         whole = self._peek(LENGTH.size + length)
-        return None if whole is None else _parse(whole[LENGTH.size :])
+        return None if whole is None else whole[LENGTH.size :]
 
     def take(self, number: int = 0) -> None:
         """Removes the message that :meth:`first` returned, and sets :attr:`taken` to ``number``."""
@@ -103,10 +153,18 @@ class Inbox:
         Raises:
             BadMessage: the bytes are not a message.
         """
+        return map(parse, self.bodies(data))
+
+    def bodies(self, data: bytes) -> Iterator[bytes]:
+        """Adds bytes; yields the JSON texts of the messages that are now complete.
+
+        Raises:
+            BadMessage: a message is too long.
+        """
         self._stream.chunks.append(data)
-        while (message := self.first()) is not None:
+        while (body := self.first_body()) is not None:
             self.take()
-            yield message
+            yield body
 
     def _peek(self, size: int) -> bytes | None:
         """Returns the next ``size`` bytes, or None if fewer have arrived."""
@@ -117,13 +175,3 @@ class Inbox:
             chunks, start = deque([b"".join(chunks)[start:]]), 0
             self._stream = _Stream(chunks, start, taken)
         return chunks[0][start : start + size]
-
-
-def _parse(body: bytes) -> dict[str, Any]:
-    try:
-        message = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise BadMessage(str(error)) from error
-    if not isinstance(message, dict):
-        raise BadMessage(f"a {type(message).__name__}")
-    return message

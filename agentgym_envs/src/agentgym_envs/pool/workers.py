@@ -15,13 +15,13 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import takewhile
 
-from agentgym_envs.errors import EnvFailure, EnvTimeout, WorkerDied
+from agentgym_envs.errors import EnvFailure, EnvRaised, EnvTimeout, WorkerDied
 from agentgym_envs.pool.crew import GLANCE, Crew, Limits, new_state
 from agentgym_envs.pool.failures import failures
 from agentgym_envs.pool.handle import Handle, Request, end_all, successor
 from agentgym_envs.pool.messages import parse_result
-from agentgym_envs.pool.result import Result
-from agentgym_envs.pool.wire import BadMessage
+from agentgym_envs.pool.result import Forwarded, Result
+from agentgym_envs.pool.wire import BadMessage, parse, split_number
 
 CLOSE_TIMEOUT = 5.0  # seconds in which the workers can close their environments
 
@@ -118,9 +118,9 @@ class Workers(Crew[Handle]):
         again.
         """
         try:
-            while (answer := worker.inbox.first()) is not None:
+            while (answer := worker.inbox.first_body()) is not None:
                 request = worker.head
-                result = parse_result(request, answer)
+                result = self.read_result(request, answer)
                 assert request is not None
                 if result.error or request.kind == "drop":
                     worker.made.discard(result.index)
@@ -130,6 +130,14 @@ class Workers(Crew[Handle]):
                 worker.inbox.take(request.id)
         except BadMessage as error:
             worker.fault = WorkerDied, f"its worker sent {error}"
+
+    def read_result(self, request: Request | None, answer: bytes) -> Result:
+        """Returns the result in a worker's answer to its current request.
+
+        Raises:
+            BadMessage: the answer belongs to another request or has another form.
+        """
+        return parse_result(request, parse(answer))
 
     def next_check(self) -> float:
         """Returns the monotonic time, in seconds, at which the workers must be looked at again."""
@@ -172,8 +180,16 @@ class SpreadWorkers(Workers):
     """Worker processes that get an equal share of the environments in use.
 
     An environment has a worker from its first request until it is dropped. This suits the pool of a
-    host, which gets any part of a driver's environments.
+    host, which gets any part of a driver's environments, and passes the workers' answers on.
     """
+
+    def read_result(self, request: Request | None, answer: bytes) -> Result:
+        """Returns the answer itself."""
+        number, rest = split_number(answer)
+        if request is None or number != request.id:
+            raise BadMessage("an answer to nothing that was asked")
+        failed = rest.startswith(b', "error": ')
+        return Forwarded(request.index, error=EnvRaised("") if failed else None, rest=rest)
 
     def slot(self, index: int) -> int:
         """Returns the worker of an environment; chooses one that has the fewest environments."""
