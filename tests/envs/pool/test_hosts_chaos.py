@@ -11,6 +11,7 @@ from contextlib import ExitStack
 import cable_driver
 import psutil
 import pytest
+from players import Players
 from pool_hosts import hosts
 
 from agentgym_envs.errors import HostLost, NeighbourFailed, WorkerDied
@@ -20,49 +21,6 @@ from agentgym_envs.pool import hosts as driver
 FAULTY = "faulty_envs:support/Faulty-v0"
 EPISODES = 600
 LENGTH = 12
-
-
-class Players:
-    """Plays episodes to their end; starts those again that a failure ended.
-
-    The results are checked against the requests: one for each, with the right seed and turn.
-    """
-
-    def __init__(self, pool):
-        self.pool, self.left, self.done, self.errors = pool, [*range(EPISODES)], [], []
-        self.seed, self.turn = {}, {}
-
-    def begin(self, index):
-        if self.left:
-            self.seed[index], self.turn[index] = self.left.pop(), 0
-            self.pool.reset(index, seed=self.seed[index])
-
-    def take(self, result):
-        index = result.index
-        assert index in self.seed, "a result that nobody asked for"
-        if result.error:
-            self.errors.append(type(result.error))
-            self.left.append(self.seed.pop(index))
-            self.begin(index)
-            return
-        turn = self.turn[index]
-        assert result.observation == (f"turn {turn}" if turn else f"seed {self.seed[index]}")
-        assert result.reward == float(turn == LENGTH)
-        if result.terminated:
-            self.done.append(self.seed.pop(index))
-            self.begin(index)
-        else:
-            self.turn[index] += 1
-            self.pool.send(index, "ok")
-
-    def play(self, disturb):
-        for index in range(self.pool.num_envs):
-            self.begin(index)
-        while self.pool.outstanding:
-            disturb()
-            assert self.pool.outstanding == len(self.seed), "one request per environment"
-            for result in self.pool.recv():
-                self.take(result)
 
 
 @pytest.mark.full
@@ -77,7 +35,7 @@ def test_every_episode_is_played_although_hosts_and_workers_are_killed(seed, mon
     with hosts(3) as started:
         addresses = [host.address for host in started]
         with EnvPool(FAULTY, 64, hosts=addresses, workers=2, length=LENGTH) as pool:
-            players = Players(pool)
+            players = Players(pool, EPISODES, LENGTH)
             marks = [EPISODES * (i + 1) // (len(faults) + 1) for i in range(len(faults))]
 
             def disturb():

@@ -81,7 +81,7 @@ class Hosts(Crew[Link]):
     """Connections to hosts.
 
     Args:
-        addresses: the hosts.
+        addresses: the hosts; read again for a lost host before each attempt to connect.
         token: their password.
         setup: the packed arguments of a host's pool.
         env_id: the environment's id, for messages.
@@ -103,6 +103,7 @@ class Hosts(Crew[Link]):
         self._check(addresses)
         self._greeting = token or os.environ.get(greeting.TOKEN), setup
         self._env_id, self._limits = env_id, limits
+        self._addresses = addresses
         self._hosts = [_Host(address) for address in addresses]
         self._newest = 0
         """The number of the last request that was seen."""
@@ -315,6 +316,8 @@ class Hosts(Crew[Link]):
                 host.attempt = None
             elif attempt is None:
                 if time.monotonic() >= host.next_try:
+                    if slot < len(self._addresses):  # the list is the caller's
+                        host.address = self._addresses[slot]
                     host.attempt = Attempt(host.address, *self._greeting)
             elif not attempt.thread.is_alive():
                 host.pause = min(2 * host.pause, PAUSES[1])

@@ -48,7 +48,9 @@ class EnvPool:
         action_format: the format of responses, a key of ``agentgym_envs.wrappers.FORMATS``; with
             None a response is the action.
         hosts: addresses of ``agentgym serve --pool`` on other machines, such as "10.0.0.2:9000".
-            The environments run there, spread evenly. With None they run on this machine.
+            The environments run there, spread evenly. With None they run on this machine. An entry
+            can change while the pool is open: the pool reads it before it connects to a lost host
+            again.
         token: the password of the hosts; by default the variable ``AGENTGYM_POOL_TOKEN``.
         **kwargs: passed to ``gymnasium.make``, JSON-able.
 
