@@ -1,9 +1,11 @@
 """Hosts on the nodes of a Ray cluster, for `tox run -e ray`."""
 
 import os
+import re
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import psutil
 import pytest
@@ -182,3 +184,20 @@ def test_a_killed_node_costs_no_episode_and_its_host_moves(module, cluster, monk
                 return [bool(process.children()) for process in running()] == [True, True]
 
             wait_until(is_shared)
+
+
+def test_the_snippet_of_the_guide(module, cluster):
+    page = (Path(__file__).parents[3] / "docs/guides/environment_hosts.md").read_text()
+    (code,) = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Result(index=0" in done.stdout
+    assert "take the lamp" in done.stdout, "the goal of seed 7"
