@@ -2,10 +2,12 @@
 
 import os
 import re
+import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
+from types import ModuleType
 
 import psutil
 import pytest
@@ -103,15 +105,21 @@ def test_without_ray_one_line_says_what_to_install():
 
 
 def test_without_a_cluster_one_line_says_what_to_set(module, monkeypatch):
-    monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    monkeypatch.setattr(module.ray, "init", _no_cluster)
-    with pytest.raises(ArgumentError, match=r"^no Ray cluster is running here: set RAY_ADDRESS"):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    monkeypatch.setenv("RAY_ADDRESS", address)
+    message = rf"^no Ray cluster at RAY_ADDRESS='{address}' \(.*refused\): set it to the address"
+    with pytest.raises(ArgumentError, match=message):
+        module.RayHosts(1)
+    monkeypatch.delenv("RAY_ADDRESS")
+    monkeypatch.setattr(module.ray, "init", _no_cluster)  # the real one can find another cluster
+    with pytest.raises(ArgumentError, match=r"^no Ray cluster at RAY_ADDRESS='' \(none\): set"):
         module.RayHosts(1)
     assert not module.ray.is_initialized()
 
 
 def _no_cluster(address):
-    raise ConnectionError(f"no {address}")
+    raise ConnectionError("none")
 
 
 def test_episodes_are_those_of_a_local_pool_and_nothing_is_left(module, cluster):
@@ -142,6 +150,29 @@ def test_too_many_hosts_are_one_line_and_leave_nothing(module, cluster):
         module.RayHosts(3, start_timeout=10)
     with module.RayHosts(2, start_timeout=30) as hosts:
         assert len(hosts.addresses) == 2
+
+
+class Refused:
+    def __init__(self, token):
+        raise OSError("no port is free")
+
+    def address(self):
+        """Is called."""
+
+
+def test_hosts_that_fail_are_one_line(module, cluster, monkeypatch):
+    monkeypatch.setattr(module, "HostActor", Refused)
+    with pytest.raises(
+        ArgumentError, match=r"^Ray did not start a host: OSError: no port is free$"
+    ):
+        module.RayHosts(1)
+    elsewhere = ModuleType("only_here")
+    elsewhere.Refused = Refused
+    monkeypatch.setitem(sys.modules, "only_here", elsewhere)
+    monkeypatch.setattr(Refused, "__module__", "only_here")
+    with pytest.raises(ArgumentError, match=r"^Ray did not start a host: .*'only_here'"):
+        module.RayHosts(1)
+    assert not module.ray.is_initialized()
 
 
 def test_a_cluster_of_the_caller_stays(module, cluster):

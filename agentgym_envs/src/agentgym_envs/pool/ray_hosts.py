@@ -3,12 +3,15 @@
 Ray places the hosts and starts lost ones again. The steps go through the pool's own connections.
 """
 
+import os
 import secrets
 import socket
 import threading
 from contextlib import suppress
+from typing import Any
 
 from agentgym_envs.errors import ArgumentError, MissingExtra, message_of
+from agentgym_envs.pool.greeting import CONNECT_TIMEOUT, parse_address
 from agentgym_envs.pool.host import Host
 from agentgym_envs.pool.messages import check_positive
 
@@ -65,36 +68,32 @@ class RayHosts:
         self.token = secrets.token_urlsafe()
         self._connected = not ray.is_initialized()
         if self._connected:
-            try:
-                ray.init(address="auto")
-            except ConnectionError as error:
-                raise ArgumentError(
-                    "no Ray cluster is running here: set RAY_ADDRESS, or call ray.init first"
-                ) from error
-        # Calls of an actor that restarts fail; the next look at the addresses comes soon enough.
-        options = {"num_cpus": cpus, "max_restarts": -1, "scheduling_strategy": "SPREAD"}
-        actor = ray.remote(**options)(HostActor)
-        self._actors = [actor.remote(self.token) for _ in range(hosts)]
+            _join()
+        self._actors: list[Any] = []
         self._closing = threading.Event()
         self._watcher = threading.Thread(target=self._watch, daemon=True)
         try:
-            self.addresses = self._first_addresses(cpus, start_timeout)
+            self.addresses = self._place(hosts, cpus, start_timeout)
             self._watcher.start()
         except BaseException:
             self.close()
             raise
 
-    def _first_addresses(self, cpus: int, start_timeout: float) -> list[str]:
+    def _place(self, hosts: int, cpus: int, start_timeout: float) -> list[str]:
+        """Starts the hosts; returns their addresses."""
+        options = {"num_cpus": cpus, "max_restarts": -1, "scheduling_strategy": "SPREAD"}
+        actor = ray.remote(**options)(HostActor)
+        self._actors = [actor.remote(self.token) for _ in range(hosts)]
         asked = [actor.address.remote() for actor in self._actors]
         try:
-            ready, left = ray.wait(asked, num_returns=len(asked), timeout=start_timeout)
+            ready, left = ray.wait(asked, num_returns=hosts, timeout=start_timeout)
             if not left:
                 return list(ray.get(asked))
         except RayError as error:
             why = message_of(error).rstrip().rpartition("\n")[2]  # below the actor's traceback
             raise ArgumentError(f"Ray did not start a host: {why}") from error
         raise ArgumentError(
-            f"hosts={len(asked)}, cpus={cpus}: Ray started {len(ready)} of the hosts in"
+            f"hosts={hosts}, cpus={cpus}: Ray started {len(ready)} of the hosts in"
             f" {start_timeout:g} s: use fewer hosts or CPUs, or add nodes to the cluster"
         )
 
@@ -125,3 +124,21 @@ class RayHosts:
 
     def __exit__(self, *exc: object) -> None:
         self.close()
+
+
+def _join() -> None:
+    """Connects to the cluster that ``RAY_ADDRESS`` names or Ray finds on this machine.
+
+    Raises:
+        ArgumentError: there is none.
+    """
+    named = os.environ.get("RAY_ADDRESS", "")
+    try:
+        if ":" in named and "/" not in named:  # else Ray tries for minutes, then ends the process
+            socket.create_connection(parse_address(named), CONNECT_TIMEOUT).close()
+        ray.init(address="auto")
+    except OSError as error:
+        raise ArgumentError(
+            f"no Ray cluster at RAY_ADDRESS={named!r} ({message_of(error)}): set it to the address"
+            " of a cluster, or call ray.init first"
+        ) from error
