@@ -134,7 +134,7 @@ def _join() -> None:
     """
     named = os.environ.get("RAY_ADDRESS", "")
     try:
-        if ":" in named and "/" not in named:  # else Ray tries for minutes, then ends the process
+        if ":" in named and "/" not in named:  # else Ray tries for minutes
             socket.create_connection(parse_address(named), CONNECT_TIMEOUT).close()
         ray.init(address="auto")
     except OSError as error:
