@@ -1,3 +1,4 @@
+import fcntl
 import os
 import signal
 from functools import lru_cache, partial
@@ -15,6 +16,20 @@ settings.load_profile("untimed")
 os.environ["COLUMNS"] = "200"  # tables are printed whole, whatever the terminal
 # A shell's background jobs ignore it, and so would what tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session):
+    """The first process of a session collects alone, the others together after it.
+
+    They read the bytecode that it leaves. Compiling takes twice as long as reading.
+    """
+    with open(__file__) as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            fcntl.flock(lock, fcntl.LOCK_SH)
+        return (yield)
 
 
 @pytest.fixture(scope="session", autouse=True)
