@@ -1,4 +1,5 @@
 import fcntl
+import gc
 import os
 import signal
 from functools import lru_cache, partial
@@ -14,6 +15,8 @@ from agentgym_envs.errors import MissingBrowser
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 os.environ["COLUMNS"] = "200"  # tables are printed whole, whatever the terminal
+# Java's second compiler takes more time than it saves in runs of seconds.
+os.environ["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1"
 # A shell's background jobs ignore it, and so would what tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -29,7 +32,9 @@ def pytest_collection(session):
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             fcntl.flock(lock, fcntl.LOCK_SH)
-        return (yield)
+        collected = yield
+    gc.freeze()  # modules stay; DeepSpeed looks through all objects for garbage at each sleep
+    return collected
 
 
 @pytest.fixture(scope="session", autouse=True)

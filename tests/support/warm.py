@@ -8,6 +8,7 @@ and later its exit status. Each command leads a new session.
 """
 
 import fcntl
+import gc
 import json
 import os
 import runpy
@@ -102,6 +103,7 @@ def run(output, script, arguments, cwd=None, env=(), strict=False):
     if script is None:
         cli.app(arguments)
     sys.argv = [script, *arguments]
+    sys.path.insert(0, str(Path(script).parent))
     runpy.run_path(script, run_name="__main__")
     sys.exit()
 
@@ -153,6 +155,8 @@ def load():
         figure = Figure()
         figure.subplots().plot([0, 1])
         figure.savefig(f"{folder}/figure.png")
+    gc.collect()
+    gc.freeze()  # a fork does not look for garbage in what it shares
 
 
 if __name__ == "__main__":

@@ -2,8 +2,6 @@
 
 import gc
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -232,16 +230,12 @@ CASES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [1, pytest.param(2, marks=pytest.mark.full)])
-def test_real_engines_and_generators_peak_where_the_plan_says(number, tmp_path, monkeypatch):
+def test_real_engines_and_generators_peak_where_the_plan_says(number, warm, tmp_path, monkeypatch):
     """Every tensor of one process is counted. The plan is within 10 %."""
     file = qwen.written(tmp_path)
     AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(tmp_path)).save_pretrained(tmp_path)
     result, cases = tmp_path / "peaks.json", CASES[number]
-    command = [sys.executable, SUPPORT / "phases.py", str(number), result, file, json.dumps(cases)]
-    done = subprocess.run(
-        command, env=processes.environment(), capture_output=True, text=True, timeout=300
-    )
-    assert done.returncode == 0, done.stderr
+    warm.play(SUPPORT / "phases.py", tmp_path, number, result, file, json.dumps(cases))
     monkeypatch.setattr(generation, "PROMPT", PROMPT)
     for case, measured in zip(cases, json.loads(result.read_text()), strict=True):
         planned = plan.make(configuration.load(file, case), Cards(number, cpu=True))

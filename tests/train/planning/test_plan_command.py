@@ -1,14 +1,11 @@
 """`agentgym-train plan`: the table, its verdict, the warning of a run, and the benchmarks."""
 
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-import processes
 import pytest
 import qwen
 import typer
@@ -51,7 +48,7 @@ def test_the_table_has_the_numbers_of_the_plan_in_80_columns(tmp_path):
     assert f"It fits: {gib(made.peak)} GiB of 75.20 GiB on each card." in shown.output
 
 
-@pytest.mark.parametrize("share", [0.9, 0.4, 0.2])
+@pytest.mark.parametrize("share", [0.9, pytest.param(0.4, marks=pytest.mark.full), 0.2])
 def test_a_proposed_change_makes_the_run_fit(tmp_path, share):
     file, values = qwen.written(tmp_path), ["model.max_context=8192", "env.group_size=4"]
     memory = share * plan.make(configuration.load(file, values), Cards(4)).peak / GIB
@@ -172,13 +169,9 @@ def test_the_shipped_sizes_fit_eight_cards_of_80_gib(tmp_path, size, lora):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("script", ["gpu.py", pytest.param("memory.py", marks=pytest.mark.full)])
-def test_a_benchmark_runs_small_on_this_machine(script, tmp_path):
+def test_a_benchmark_runs_small_on_this_machine(script, warm, tmp_path):
     out = tmp_path / "result.md"
-    command = [sys.executable, str(ROOT / "benchmarks" / script), "--small", "--out", str(out)]
-    done = subprocess.run(
-        command, env=processes.environment(), capture_output=True, text=True, timeout=300
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    warm.play(ROOT / "benchmarks" / script, tmp_path, "--small", "--out", out)
     text = out.read_text()
     assert "Failed" not in text
     titles = {
