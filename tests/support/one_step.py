@@ -74,8 +74,6 @@ FEW = (
     "stage 0 float32",
     "stage 2 bfloat16",
     "stage 3 minibatches",
-    "stage 3 almost empty",
-    "stage 3 last layer",
     "stage 1 bfloat16 checkpointed",
     "stage 3 float32 checkpointed",
     "stage 3 almost empty checkpointed",

@@ -27,12 +27,13 @@ def unsolved(env_id, task_ids, **kwargs):
 @pytest.mark.parametrize(
     ("env_id", "every"),
     [
-        ("agentgym/TextCraft-v2", 1),
-        ("agentgym/Search-v1", 8),
-        ("agentgym/Connect4-v1", 5),
-        ("agentgym/TwentyQuestions-v1", 5),
-        ("agentgym/Debate-v1", 16),
-        ("agentgym/Negotiation-v1", 16),
+        ("agentgym/TextCraft-v2", 3),
+        ("agentgym/Search-v1", 16),
+        ("agentgym/Connect4-v1", 10),
+        ("agentgym/TwentyQuestions-v1", 10),
+        ("agentgym/Debate-v1", 32),
+        ("agentgym/Negotiation-v1", 32),
+        pytest.param("agentgym/TextCraft-v2", 1, marks=pytest.mark.full),
         *[
             pytest.param(f"agentgym/{name}-v1", 1, marks=pytest.mark.full)
             for name in ("Search", "Connect4", "TwentyQuestions", "Debate", "Negotiation")
@@ -43,8 +44,8 @@ def test_tasks_are_solved(env_id, every):
     assert unsolved(env_id, [*chain(*listed(env_id))][::every]) == []
 
 
-def test_one_babyai_task_in_twenty_is_solved():
-    sample = [i for ids in listed("agentgym/BabyAI-v2") for i in ids[::20]]
+def test_one_babyai_task_in_33_is_solved():
+    sample = [i for ids in listed("agentgym/BabyAI-v2") for i in ids[::33]]
     assert len({i.rpartition("-")[0] for i in sample}) == 40, "of every level"
     assert unsolved("agentgym/BabyAI-v2", sample) == []
 
