@@ -9,6 +9,7 @@ SIZES = {
     "7b": (3584, 18944, 28, 28, 4, 152064, False),
     "tiny": (8, 16, 2, 2, 1, 10, True),
     "small": (192, 768, 4, 4, 2, 3000, True),
+    "shallow": (192, 768, 2, 4, 2, 3000, True),
 }
 """Hidden size, intermediate size, layers, heads, key heads, vocabulary, tied embeddings."""
 KEYS = (
@@ -58,7 +59,7 @@ def save(folder, size):
     return str(folder)
 
 
-def written(folder, size="small"):
+def written(folder, size="shallow"):
     """Writes a model and a configuration file for it; returns the file."""
     save(folder, size)
     (folder / "config.toml").write_text(FILE.format(folder=folder))

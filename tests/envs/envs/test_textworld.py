@@ -40,6 +40,19 @@ ODD = [
 ]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def games(once):
+    """One process makes the games of several tests, because its start takes longer than a game."""
+
+    def make(_):
+        worlds = [gymnasium.make(i, **kwargs).unwrapped for i, kwargs in FAMILIES.items()]
+        env_id, kwargs = next(iter(FAMILIES.items()))
+        worlds.append(gymnasium.make(env_id, split="dev", **kwargs).unwrapped)
+        build([COIN, *(world.options(world.task_ids[0]) for world in worlds)], workers=1)
+
+    once("games", make)
+
+
 @pytest.fixture
 def table(monkeypatch):
     """A new, empty table."""
