@@ -26,7 +26,7 @@ def feedback(guess: str, hidden: str) -> str:
     Unlike in the newspapers' Wordle, the number of equal letters does not matter.
 
     >>> feedback("geese", "crane")
-    'bbbbg'
+    'byybg'
     >>> feedback("eagle", "crane")
     'yybbg'
     """
