@@ -1,4 +1,6 @@
 import asyncio
+import os
+import signal
 import time
 
 import gymnasium
@@ -207,5 +209,21 @@ def test_a_worker_that_cannot_be_started_is_an_error_for_each_caller(monkeypatch
             assert [str(error) for error in found] == ["no process is left"] * 2
             with pytest.raises(gymnasium.error.ClosedEnvironmentError):
                 await pool.reset(0, seed=0)
+
+    asyncio.run(go())
+
+
+def test_a_worker_that_dies_without_a_request_keeps_the_loop_idle():
+    async def go():
+        async with AsyncEnvPool(FAULTY, 2, workers=1) as pool:
+            await asyncio.gather(pool.reset(0, seed=0), pool.reset(1, seed=1))
+            (pid,) = pool._pool.pids()
+            os.kill(pid, signal.SIGKILL)
+            await asyncio.sleep(0.2)
+            before = time.thread_time()
+            await asyncio.sleep(0.3)
+            assert time.thread_time() - before < 0.1
+            assert isinstance((await pool.send(0, "x")).error, WorkerDied)
+            assert (await pool.reset(1, seed=3)).observation == "seed 3"
 
     asyncio.run(go())

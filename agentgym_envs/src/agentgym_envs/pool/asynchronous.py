@@ -45,6 +45,8 @@ class AsyncEnvPool:
         self._waiting: defaultdict[int, deque[asyncio.Future[Result]]] = defaultdict(deque)
         self._watched: dict[socket.socket, bool] = {}
         """The sockets that the loop watches, and whether also for room to write."""
+        self._wanted: dict[socket.socket, bool] = {}
+        """Those of them from which an answer can come."""
         self._timer: asyncio.TimerHandle | None = None
         self._due = 0.0
         """The monotonic time of the timer."""
@@ -144,7 +146,7 @@ class AsyncEnvPool:
     def _wait(self) -> None:
         """Arranges the next turn: at an answer, at a deadline, or after a repair."""
         if self._pool.broken:
-            self._watch({})  # the repair closes sockets
+            self._forget_all()  # the repair closes sockets
             self._repair = self._loop.create_task(self._mend())
             return
         self._watch(self._pool.connections())
@@ -171,22 +173,40 @@ class AsyncEnvPool:
         self._turn()
 
     def _watch(self, wanted: dict[socket.socket, bool]) -> None:
-        """Lets the loop call :meth:`_turn` when a socket is ready."""
-        for connection, writes in self._watched.items():
-            if connection not in wanted:
-                self._loop.remove_reader(connection)
-            if writes and not wanted.get(connection):
-                self._loop.remove_writer(connection)
+        """Lets the loop call :meth:`_turn` when a socket is ready.
+
+        Sockets without a request stay watched, because a change for each request would be slow.
+        """
+        self._wanted = wanted
         for connection, writes in wanted.items():
             if connection not in self._watched:
-                self._loop.add_reader(connection, self._turn)
-            if writes and not self._watched.get(connection):
-                self._loop.add_writer(connection, self._turn)
-        self._watched = wanted
+                self._watched[connection] = False
+                self._loop.add_reader(connection, self._read, connection)
+            if writes != self._watched[connection]:
+                self._watched[connection] = writes
+                if writes:
+                    self._loop.add_writer(connection, self._turn)
+                else:
+                    self._loop.remove_writer(connection)
+
+    def _read(self, connection: socket.socket) -> None:
+        if connection in self._wanted:
+            self._turn()
+        else:  # the process has ended; the next request finds that out
+            self._forget(connection)
+
+    def _forget(self, connection: socket.socket) -> None:
+        self._loop.remove_reader(connection)
+        if self._watched.pop(connection):
+            self._loop.remove_writer(connection)
+
+    def _forget_all(self) -> None:
+        for connection in [*self._watched]:
+            self._forget(connection)
 
     def _stop(self) -> None:
         self._closed = True
-        self._watch({})
+        self._forget_all()
         if self._timer is not None:
             self._timer.cancel()
 
