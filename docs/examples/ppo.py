@@ -132,7 +132,7 @@ def train(args):
                 )
                 ratio = (newlogprob - mb_logprobs).exp()
                 mb_advantages -= mb_advantages.mean()
-                mb_advantages /= mb_advantages.std() + 1e-8
+                mb_advantages /= mb_advantages.std(correction=0) + 1e-8
                 clipped = ratio.clamp(1 - args.clip_coef, 1 + args.clip_coef)
                 pg_loss = -torch.min(mb_advantages * ratio, mb_advantages * clipped).mean()
                 v_loss = args.vf_coef * ((newvalue - mb_returns) ** 2).mean()

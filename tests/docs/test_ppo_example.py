@@ -56,3 +56,9 @@ def test_a_failure_is_not_trained_on(ppo, monkeypatch, env_id, whole):
     assert sum(errors) == (0 if whole else 12)
     assert left_out >= sum(errors)
     assert (left_out == 0) == whole
+
+
+def test_a_minibatch_of_one_step_is_no_warning(ppo):
+    args = ppo.Args(rooms=(4,), max_turns=8, iterations=1, num_envs=1, num_steps=21)
+    args.num_minibatches = 20  # ten of two steps, and one
+    ppo.train(args)
