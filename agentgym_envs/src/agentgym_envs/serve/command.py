@@ -4,6 +4,7 @@ import os
 import signal
 import socket
 from collections.abc import Mapping, Sequence
+from functools import partial
 from importlib.util import find_spec
 from typing import Annotated, Any
 
@@ -68,17 +69,14 @@ def serve(
     """
     limits = Limits(sessions=sessions, idle=idle, rate=rate)
     if pool:
-        limited = limits != Limits()
-        for name, given in (
-            ("an id", env_ids),
-            ("--workers", workers),
-            ("--set", set_),
-            ("--sessions, --idle or --rate", limited),
-        ):
-            if given:
-                raise ArgumentError(
-                    f"--pool takes no {name.removeprefix('an ')}: each driver's EnvPool decides"
-                )
+        _refuse(
+            {
+                "id": env_ids,
+                "--workers": workers,
+                "--set": set_,
+                "--sessions, --idle or --rate": limits != Limits(),
+            }
+        )
     elif not all(map(find_spec, PACKAGES)):
         raise MissingExtra("agentgym serve", "serve")
     elif not env_ids:
@@ -106,6 +104,17 @@ def serve(
                 workers=workers,
                 keywords=keywords(set_),
             )
+
+
+def _refuse(options: Mapping[str, object]) -> None:
+    """Rejects options that --pool does not take.
+
+    Raises:
+        ArgumentError: one of them has a value.
+    """
+    for name, given in options.items():
+        if given:
+            raise ArgumentError(f"--pool takes no {name}: each driver's EnvPool decides")
 
 
 def run_host(listener: socket.socket, token: str | None) -> None:
@@ -142,15 +151,16 @@ def run(
     """
     import uvicorn
 
-    from agentgym_envs.serve.protocol import limited
+    from agentgym_envs.serve.protocol import Limited
     from agentgym_envs.serve.server import make_app
 
     app = make_app(env_ids, limits=limits, token=token, workers=workers, keywords=keywords)
     connections = limits.connections or 4 * limits.sessions * len(env_ids) + 64
     allow_descriptors(connections + OTHER_FILES)
+    protocol: Any = partial(Limited, arrival=limits.arrival, connections=connections, idle={})
     config = uvicorn.Config(
         app,
-        http=limited(arrival=limits.arrival, connections=connections),
+        http=protocol,
         ws="websockets-sansio",
         ws_max_size=limits.body,
         lifespan="on",
