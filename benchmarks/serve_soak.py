@@ -37,7 +37,7 @@ STEP, RESET = {"action": "inventory"}, {"seed": 0}
 
 
 class Held(NamedTuple):
-    """What a server holds."""
+    """The resources that a server uses."""
 
     sessions: int
     files: int

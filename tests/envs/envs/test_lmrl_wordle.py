@@ -34,6 +34,18 @@ def test_the_vocabulary_is_a_sorted_list_of_words_of_five_letters(env):
     assert sizes == {"train": 565, "dev": 58, "test": 58}  # the README says so
 
 
+def test_the_difficulty_counts_the_words_that_differ_in_one_letter(env):
+    for word in WORDS:
+        near = [w for w in WORDS if sum(a != b for a, b in zip(w, word, strict=True)) == 1]
+        assert env.unwrapped.task_set.difficulty(word) == len(near)
+
+
+def test_words_of_other_splits_can_be_guessed(env):
+    begin(env, "crown")
+    train = next(word for word in WORDS if env.unwrapped.task_set.get(word).split == "train")
+    assert not env.step(train)[-1]["invalid"]
+
+
 @pytest.mark.parametrize(
     ("guess", "hidden", "seen"),
     [

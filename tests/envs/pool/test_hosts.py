@@ -235,6 +235,20 @@ def test_a_signal_ends_a_host_with_its_workers():
             assert type(gather(pool)[0].error) is HostLost
 
 
+def test_a_second_signal_ends_a_host_at_once():
+    with hosts(1) as (host,), EnvPool(FAULTY, 1, hosts=[host.address]) as pool:
+        start(pool)
+        (child,) = workers(host)
+        pool.send(0, "hang")  # the host waits for its worker when it ends
+        wait_until(lambda: child.status() == psutil.STATUS_SLEEPING)
+        host.signal(signal.SIGTERM)
+        time.sleep(0.5)
+        assert host.process.poll() is None
+        host.signal(signal.SIGTERM)
+        assert host.process.wait(1) == -signal.SIGTERM
+        wait_until(lambda: not child.is_running())
+
+
 def shorten(monkeypatch):
     """Makes drivers ask for a sign of life after a second, and wait two seconds for it."""
     monkeypatch.setattr(driver, "PING_AFTER", 1.0)
@@ -472,10 +486,10 @@ def test_a_driver_that_is_killed_leaves_nothing(two, alive, tmp_path):
 
 @pytest.fixture
 def drivers(monkeypatch):
-    """The crews that connected to hosts."""
+    """The backends that connected to hosts."""
     connected, connect = [], driver.Hosts._start
     monkeypatch.setattr(
-        driver.Hosts, "_start", lambda crew: (connect(crew), connected.append(crew))
+        driver.Hosts, "_start", lambda backend: (connect(backend), connected.append(backend))
     )
     return connected
 

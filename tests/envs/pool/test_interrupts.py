@@ -165,7 +165,7 @@ def test_an_interrupt_while_a_host_is_lost_blames_nobody_else(step, monkeypatch)
                 for i, action in enumerate(["hang", "ok", "ok"]):  # 0 and 2 share a worker
                     caller.ask("send", i, action)
                 caller.ask("reset", 2)
-                pool._crew.state.links[0].socket.shutdown(socket.SHUT_RDWR)
+                pool._backend.state.links[0].socket.shutdown(socket.SHUT_RDWR)
                 caller.receive()
                 caller.ask("send", 0, "ok")
                 caller.ask("send", 2, "ok")

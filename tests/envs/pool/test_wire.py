@@ -2,7 +2,7 @@ import pytest
 
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.pool import EnvPool, wire
-from agentgym_envs.pool.crew import Limits
+from agentgym_envs.pool.backend import Limits
 from agentgym_envs.pool.handle import Request
 from agentgym_envs.pool.messages import answer_of
 from agentgym_envs.pool.wire import BadMessage, Inbox, pack

@@ -1,7 +1,7 @@
 """A host: runs environments for the pools of other machines, over ``agentgym serve --pool``.
 
-Each connection of a driver gets an :class:`EnvPool` and a thread of its own, which end with the
-connection. Requests and answers pass through as they are, with other numbers.
+Each connection of a driver has its own :class:`EnvPool` and thread. They end with the connection.
+Requests and answers are passed on as they are, except for their numbers.
 """
 
 import logging

@@ -1,11 +1,12 @@
-"""The crew of a pool on other machines: a connection to each host, which has a pool of its own.
+"""The backend of a pool on other machines. It has a connection to each host; a host runs a pool.
 
 A host answers for everything that happens there: its pool limits the time of every call and
-replaces workers, and its failures arrive as they are. This crew deals with the loss of a host
+replaces workers, and its failures arrive as they are. This backend deals with the loss of a host
 alone. A host is lost if its connection ends, if it does not answer a ping while the driver waits,
 or if no request is answered within the limits of its environments. The steps of its environments
 then fail with :class:`~agentgym_envs.errors.HostLost`. A reset needs no state, so another host
-answers the resets that were waiting. The crew connects to a lost host again, with growing pauses.
+answers the resets that were waiting. The backend tries to connect to a lost host again, with pauses
+that grow.
 
 An environment has a host from its first request until it is dropped or its host is lost. After a
 host has come back, resets move environments to it.
@@ -22,7 +23,7 @@ from itertools import takewhile
 
 from agentgym_envs.errors import AgentGymError, ArgumentError, HostLost, NoHost
 from agentgym_envs.pool import greeting
-from agentgym_envs.pool.crew import GLANCE, Crew, Limits, State, new_state
+from agentgym_envs.pool.backend import GLANCE, Backend, Limits, State, new_state
 from agentgym_envs.pool.failures import stateless
 from agentgym_envs.pool.handle import Request
 from agentgym_envs.pool.link import LONGEST_LOOK, Link
@@ -67,7 +68,7 @@ class Attempt:
 
 
 class _Host:
-    """What is known of a host without a connection."""
+    """A host's address, and the attempts to connect to it."""
 
     def __init__(self, address: str):
         self.address = address
@@ -77,7 +78,7 @@ class _Host:
         self.next_try = 0.0
 
 
-class Hosts(Crew[Link]):
+class Hosts(Backend[Link]):
     """Connections to hosts.
 
     Args:
@@ -108,7 +109,7 @@ class Hosts(Crew[Link]):
         self._newest = 0
         """The number of the last request that was seen."""
         self._pinned: set[int] = set()
-        """Environments with keywords of their own, which another host does not know."""
+        """Environments that were created with additional keywords; other hosts do not know them."""
         self._uneven = False
         """Whether a host can have fewer environments than its share."""
         self._stranded = self._looked = 0.0
@@ -254,13 +255,8 @@ class Hosts(Crew[Link]):
                 request = pending.get(answer.get("id", 0))
                 result = parse_result(request, answer)
                 assert request is not None
-                if result.error or request.kind == "drop":
-                    link.made.discard(result.index)
-                elif request.kind == "reset":
-                    link.made.add(result.index)
                 link.delay, link.answered = 0.0, True
-                self.state.answers[request.id] = result
-                link.inbox.take(request.id)
+                self.store(link, request, result)
         except (BadMessage, TypeError) as error:
             link.fault = f"it sent {error}"
 

@@ -1,7 +1,7 @@
 """EnvPool: many environments in a few processes, each stepped as soon as it is ready.
 
 Every request gets exactly one :class:`Result`. A failure is an error in the result, never a reward.
-A crew runs the environments: :mod:`.workers` on this machine or :mod:`.hosts` on others.
+A backend runs the environments: :mod:`.workers` on this machine or :mod:`.hosts` on others.
 
 A signal handler, such as that of Ctrl-C, can raise between any two instructions. A later
 :meth:`EnvPool.recv` continues from there. Every change of the state is therefore atomic: one
@@ -22,7 +22,7 @@ import gymnasium
 
 from agentgym_envs import registry
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.pool.crew import Crew, Limits
+from agentgym_envs.pool.backend import Backend, Limits
 from agentgym_envs.pool.failures import STATELESS
 from agentgym_envs.pool.handle import Request
 from agentgym_envs.pool.messages import check_limit, check_positive, packed
@@ -92,7 +92,7 @@ class EnvPool:
         self.start_timeout = max(timeout, start_timeout)
         setup = {"id": env_id, "kwargs": kwargs, "action_format": action_format}
         limits = Limits(timeout, self.start_timeout)
-        self._crew: Crew[Any] = (
+        self._backend: Backend[Any] = (
             self._make_workers(setup, workers, limits)
             if hosts is None
             else self._make_hosts(setup, workers, limits, hosts, token)
@@ -107,7 +107,7 @@ class EnvPool:
     @property
     def outstanding(self) -> int:
         """The number of results that :meth:`recv` has not returned yet."""
-        state = self._crew.state
+        state = self._backend.state
         return len(state.asked.keys() | state.answers.keys())
 
     def reset(
@@ -178,7 +178,7 @@ class EnvPool:
             yield
         finally:
             self._held = False
-            self._crew.dispatch()
+            self._backend.dispatch()
 
     def recv(self, *, timeout: float | None = None) -> list[Result]:
         """Waits until at least one request is answered or has failed.
@@ -192,18 +192,18 @@ class EnvPool:
         """
         self._check_owner()
         end = None if timeout is None else time.monotonic() + timeout
-        crew = self._crew
-        crew.dispatch()
-        crew.replace_failed()
-        crew.digest_all()
-        while not crew.state.answers and crew.state.asked:
-            check = crew.next_check()
-            woken = crew.collect(check if end is None else min(check, end), self._bell)
-            crew.replace_failed()
+        backend = self._backend
+        backend.dispatch()
+        backend.replace_failed()
+        backend.digest_all()
+        while not backend.state.answers and backend.state.asked:
+            check = backend.next_check()
+            woken = backend.collect(check if end is None else min(check, end), self._bell)
+            backend.replace_failed()
             if woken or (end is not None and time.monotonic() >= end):
                 break
-        places, results = crew.places_left(), crew.answered()
-        crew.state = crew.state._replace(answers={}, places=places)
+        places, results = backend.places_left(), backend.answered()
+        backend.state = backend.state._replace(answers={}, places=places)
         return results  # CPython handles no signal between an assignment and a return
 
     def poll(self) -> list[Result]:
@@ -212,28 +212,28 @@ class EnvPool:
         It replaces no worker: if :attr:`broken` is true afterwards, call :meth:`recv`.
         """
         self._check_owner()
-        crew = self._crew
-        crew.dispatch()
-        crew.look()
-        places, results = crew.places_left(), crew.answered()
-        crew.state = crew.state._replace(answers={}, places=places)
+        backend = self._backend
+        backend.dispatch()
+        backend.look()
+        places, results = backend.places_left(), backend.answered()
+        backend.state = backend.state._replace(answers={}, places=places)
         return results
 
     @property
     def broken(self) -> bool:
         """Whether a worker or a host has failed that was not replaced yet."""
-        return self._crew.broken
+        return self._backend.broken
 
     def connections(self) -> dict[socket.socket, bool]:
         """Returns the sockets of the workers or hosts that have a request.
 
         The value tells whether the socket must also be watched for room to write.
         """
-        return {link.socket: link.has_unsent for link in self._crew.busy()}
+        return {link.socket: link.has_unsent for link in self._backend.busy()}
 
     def next_check(self) -> float:
         """Returns the monotonic time, in seconds, at which the workers must be looked at again."""
-        return self._crew.next_check()
+        return self._backend.next_check()
 
     def wake(self) -> None:
         """Makes a :meth:`recv` that waits in another thread return.
@@ -251,7 +251,7 @@ class EnvPool:
         self._closed = True
         self._bell.close()
         self._rope.close()
-        self._crew.close(fork=os.getpid() != self._owner)
+        self._backend.close(fork=os.getpid() != self._owner)
 
     def __enter__(self) -> "EnvPool":
         return self
@@ -265,7 +265,7 @@ class EnvPool:
 
     def pids(self) -> list[int]:
         """Returns the process ids of the workers that were started and not yet replaced."""
-        return self._crew.pids()
+        return self._backend.pids()
 
     def _check_owner(self) -> None:
         if os.getpid() != self._owner:
@@ -289,21 +289,21 @@ class EnvPool:
             raise gymnasium.error.ClosedEnvironmentError("the pool is closed")
         if not 0 <= index < self.num_envs:
             raise ArgumentError(f"there is no environment {index}, only 0 to {self.num_envs - 1}")
-        state = self._crew.state
+        state = self._backend.state
         if index in state.lost and request.kind not in STATELESS:
             state.answers[number] = Result(index, error=state.lost[index])
             return
         if index in state.lost:
             lost = {i: error for i, error in state.lost.items() if i != index}
-            self._crew.state = state._replace(asked={**state.asked, number: request}, lost=lost)
+            self._backend.state = state._replace(asked={**state.asked, number: request}, lost=lost)
         else:
             state.asked[number] = request
         if not self._held:
-            self._crew.dispatch()
+            self._backend.dispatch()
 
     def _make_workers(
         self, setup: dict[str, Any], workers: int | None, limits: Limits
-    ) -> Crew[Any]:
+    ) -> Backend[Any]:
         return self._workers(
             packed({**setup, "path": module_folders()[1]}, f"the keywords of {self.spec.id}"),
             min(self.num_envs, workers or os.cpu_count() or 1),
@@ -319,7 +319,7 @@ class EnvPool:
         limits: Limits,
         hosts: Sequence[str],
         token: str | None,
-    ) -> Crew[Any]:
+    ) -> Backend[Any]:
         from agentgym_envs.pool.hosts import Hosts  # a worker process does not need it
 
         more = {"num_envs": self.num_envs, "workers": workers, **limits._asdict()}

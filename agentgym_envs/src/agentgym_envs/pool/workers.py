@@ -1,4 +1,4 @@
-"""The crew of a pool on this machine: worker processes.
+"""The backend of a pool on this machine: worker processes.
 
 A worker process holds several environments and answers in order.
 
@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from itertools import takewhile
 
 from agentgym_envs.errors import EnvFailure, EnvRaised, EnvTimeout, WorkerDied
-from agentgym_envs.pool.crew import GLANCE, Crew, Limits, new_state
+from agentgym_envs.pool.backend import GLANCE, Backend, Limits, new_state
 from agentgym_envs.pool.failures import failures
 from agentgym_envs.pool.handle import Handle, Request, end_all, successor
 from agentgym_envs.pool.messages import parse_result
@@ -26,7 +26,7 @@ from agentgym_envs.pool.wire import BadMessage, parse, split_number
 CLOSE_TIMEOUT = 5.0  # seconds in which the workers can close their environments
 
 
-class Workers(Crew[Handle]):
+class Workers(Backend[Handle]):
     """Worker processes; environment ``i`` runs in worker ``i % size``.
 
     Args:
@@ -122,12 +122,7 @@ class Workers(Crew[Handle]):
                 request = worker.head
                 result = self.read_result(request, answer)
                 assert request is not None
-                if result.error or request.kind == "drop":
-                    worker.made.discard(result.index)
-                elif request.kind == "reset":
-                    worker.made.add(result.index)
-                self.state.answers[request.id] = result
-                worker.inbox.take(request.id)
+                self.store(worker, request, result)
         except BadMessage as error:
             worker.fault = WorkerDied, f"its worker sent {error}"
 

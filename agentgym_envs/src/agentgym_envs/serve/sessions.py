@@ -146,7 +146,7 @@ class Sessions:
 
     @property
     def split(self) -> str:
-        """The split of sessions without a split of their own."""
+        """The split of a session whose client names none."""
         return str(self._keywords.get("split", "train"))
 
     async def describe(self, split: str) -> Description:

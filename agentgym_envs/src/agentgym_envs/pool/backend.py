@@ -1,4 +1,4 @@
-"""A crew runs the environments of a pool: worker processes, or hosts that have such processes."""
+"""A backend runs the environments of a pool, in worker processes or on hosts."""
 
 import selectors
 import socket
@@ -10,6 +10,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.pool.handle import Request
 from agentgym_envs.pool.result import Result
+from agentgym_envs.pool.wire import Inbox
 
 GLANCE = 1.0  # seconds between checks whether a silent worker or host is alive
 
@@ -18,6 +19,10 @@ class AnyLink(Protocol):
     """A connection to a worker or a host."""
 
     socket: socket.socket
+    inbox: Inbox
+    """The answers of the worker or the host."""
+    made: set[int]
+    """The environments that exist there."""
     fault: Any
     """The reason to replace the link, or None."""
 
@@ -72,7 +77,7 @@ def new_state(slots: int) -> State[Link]:
     return State([None] * slots, {}, {}, {}, {}, {})
 
 
-class Crew(ABC, Generic[Link]):
+class Backend(ABC, Generic[Link]):
     """Passes the requests of a pool on and collects the answers.
 
     A signal handler can raise between any two instructions. Each method leaves a state from which
@@ -164,6 +169,15 @@ class Crew(ABC, Generic[Link]):
                     self.serve(key.data)
         self.check(busy)
         return woken
+
+    def store(self, link: Link, request: Request, result: Result) -> None:
+        """Stores the result in the first message of a link, and removes the message."""
+        if result.error or request.kind == "drop":
+            link.made.discard(result.index)
+        elif request.kind == "reset":
+            link.made.add(result.index)
+        self.state.answers[request.id] = result
+        link.inbox.take(request.id)
 
     def answered(self) -> list[Result]:
         """Returns the results that are ready; until they are removed, they stay outstanding."""
