@@ -287,6 +287,17 @@ def test_a_table_has_families_scenarios_and_both_averages():
         {"who": "two", "babyai": "50.0"},
     ]
     assert beside.lines[4]["babyai"] == "96.7"
+    assert {line["source"] for line in beside.lines[2:]} == {"arXiv 2509.08755"}
+
+
+def test_published_figures_are_those_of_the_scenarios_that_were_played():
+    table = tables.published([("this run", [row("a", True, scenario="shop")])])
+    assert [key for key, _ in table.columns] == ["who", "shop", "source"]
+    assert {(line["source"], line["shop"]) for line in table.lines[1:]} == {
+        ("arXiv 2210.03629", "40.0"),
+        *(("arXiv 2505.10978", figure) for figure in ("23.7", "19.5", "66.1", "72.8")),
+    }
+    assert tables.published([("this run", [row("a", True, scenario="maze")])]) is None
 
 
 def fault(task="b", error="EnvTimeout: no answer", **changes):

@@ -148,4 +148,4 @@ def test_the_command_prints_families_scenarios_and_the_papers_figures(small, tmp
     assert ["Depth", "4", "3", "1.000"] in [line[:4] for line in lines]
     assert ["all", "of", "babyai", "5", "1.000"] in [line[:5] for line in lines]
     assert ["this", "run", "100.0", "100.0", "100.0"] in lines
-    assert "Published figures are of the paper's own tasks" in done.output
+    assert "Published figures are of the papers' own tasks" in done.output

@@ -613,15 +613,15 @@ def test_the_commands_page_has_attempts_notes_the_comparison_and_the_papers_figu
         "two − one|2|+0.750|-0.61 to +0.99|2|0|0.5",
     ]
     assert table(page, "#sections section:nth-child(2)") == [
-        "|babyai",
-        "one|25.0",
-        "two|100.0",
-        "Qwen2.5-7B, untrained|66.7",
-        "7B, RL at a fixed horizon|92.2",
-        "7B, ScalingInter-RL|96.7",
+        "|babyai|source",
+        "one|25.0|",
+        "two|100.0|",
+        "Qwen2.5-7B, untrained|66.7|arXiv 2509.08755",
+        "7B, RL at a fixed horizon|92.2|arXiv 2509.08755",
+        "7B, ScalingInter-RL|96.7|arXiv 2509.08755",
     ]
     assert texts(page, "#sections p") == [
-        "Published figures are of the paper's own tasks, which are others than these."
+        "Published figures are of the papers' own tasks, which differ from these."
     ]
 
 

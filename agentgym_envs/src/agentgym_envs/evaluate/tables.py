@@ -131,14 +131,14 @@ def notes(rows: Sequence[Row]) -> list[str]:
 
 
 def published(runs: Sequence[tuple[str, Sequence[Row]]]) -> Table | None:
-    """Returns the success of runs by scenario beside the paper's figures, in percent.
+    """Returns the success of runs by scenario beside published figures, in percent.
 
-    None if no scenario is in the paper.
+    None if no paper has a figure for a scenario of the runs.
     """
     found = {run: grouped(episodes(rows), lambda r: r["scenario"]) for run, rows in runs}
     names = [
         name
-        for name in next(iter(PUBLISHED.values()))
+        for name in dict.fromkeys(name for row in PUBLISHED for name in row.figures)
         if any(name in scenarios for scenarios in found.values())
     ]
     if not names:
@@ -155,10 +155,12 @@ def published(runs: Sequence[tuple[str, Sequence[Row]]]) -> Table | None:
         for run, scenarios in found.items()
     ]
     there = [
-        {"who": who, **{name: f"{figures[name]:.1f}" for name in names}}
-        for who, figures in PUBLISHED.items()
+        {"who": row.who, **figures, "source": row.source}
+        for row in PUBLISHED
+        if (figures := {n: f"{row.figures[n]:.1f}" for n in names if n in row.figures})
     ]
-    return Table([("who", ""), *[(name, name) for name in names]], [*here, *there], [NOTE])
+    columns = [("who", ""), *[(name, name) for name in names], ("source", "source")]
+    return Table(columns, [*here, *there], [NOTE])
 
 
 def pairings(runs: Sequence[tuple[str, Sequence[Row]]]) -> Table | None:
