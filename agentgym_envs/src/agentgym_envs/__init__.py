@@ -6,7 +6,7 @@ Importing it registers the ids and loads no environment.
 import sys
 from typing import Any
 
-from agentgym_envs.core import Outcome, TextEnv
+from agentgym_envs.core import Outcome, TextEnv, Tool
 from agentgym_envs.errors import MissingExtra
 from agentgym_envs.platforms import check_platform
 from agentgym_envs.registry import register_all
@@ -18,6 +18,7 @@ __all__ = [
     "TaskSet",
     "TextEnv",
     "TextGame",
+    "Tool",
     "make_aec",
     "make_parallel",
     "suites",

@@ -11,7 +11,7 @@ import random
 from abc import ABCMeta, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, TypedDict
 
 import gymnasium
 from gymnasium.error import ResetNeeded
@@ -52,6 +52,20 @@ class InvalidResponse(str):
     """
 
 
+class Tool(TypedDict):
+    """A tool whose parameters have types; a plain template has string parameters only.
+
+    It is JSON-able. In agents with function calls, a model sees the description and the schemas.
+    The environment checks the values.
+    """
+
+    template: str
+    """The action, with the parameters in braces."""
+    description: str
+    parameters: Mapping[str, Mapping[str, Any]]
+    """JSON schemas by parameter; a parameter without one is a string."""
+
+
 class TextEnv(gymnasium.Env[str, str], metaclass=ABCMeta):
     """Base class of text environments.
 
@@ -72,8 +86,11 @@ class TextEnv(gymnasium.Env[str, str], metaclass=ABCMeta):
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 4}
     instructions: ClassVar[str] = ""
     """The rules and the action grammar, used as a system prompt."""
-    tools: ClassVar[Mapping[str, str]] = MappingProxyType({"act": "{action}"})
-    """Tools by name; the value is the action's template, with the parameters in braces."""
+    tools: ClassVar[Mapping[str, str | Tool]] = MappingProxyType({"act": "{action}"})
+    """Tools by name.
+
+    The value is the action's template, with the parameters in braces, or a :class:`Tool`.
+    """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """Rejects a class that lacks methods; unlike Python's error, ours names the package."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agentgym_envs import plugins, registry
+from agentgym_envs.core import Tool
 from agentgym_envs.errors import ArgumentError, MissingExtra, UnknownName
 from agentgym_envs.evaluate.suites import Family, suites, whole_file
 from agentgym_envs.pool import describe
@@ -21,7 +22,7 @@ class EvalEnv:
     env_id: str
     kwargs: Mapping[str, Any] = field(hash=False)
     instructions: str
-    tools: Mapping[str, str] = field(hash=False)
+    tools: Mapping[str, str | Tool] = field(hash=False)
     text_env: bool = True
 
 

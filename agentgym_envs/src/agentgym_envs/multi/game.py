@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from agentgym_envs.core import Outcome
+from agentgym_envs.core import Outcome, Tool
 from agentgym_envs.tasks import Task, TaskSet
 
 Player = Callable[[Any, str, random.Random], str]
@@ -37,7 +37,7 @@ class TextGame(metaclass=ABCMeta):
 
     instructions: ClassVar[str] = ""
     """The rules and the action grammar, for every seat."""
-    tools: ClassVar[Mapping[str, str]] = MappingProxyType({"act": "{action}"})
+    tools: ClassVar[Mapping[str, str | Tool]] = MappingProxyType({"act": "{action}"})
     """See :class:`agentgym_envs.TextEnv`."""
     max_invalid_actions: ClassVar[int] = 3
     """A seat forfeits after this many invalid actions in a row: see :meth:`forfeit`."""

@@ -1,4 +1,4 @@
-"""A model behind an OpenAI-compatible server in a seat."""
+"""A model behind an OpenAI-compatible server: a player of a seat, or another part of a task."""
 
 import asyncio
 import os
@@ -7,33 +7,32 @@ from concurrent.futures import ThreadPoolExecutor
 
 from agentgym_envs.models.client import Client, Message
 from agentgym_envs.models.endpoint import Endpoint
-from agentgym_envs.multi.game import TextGame
 from agentgym_envs.wrappers.formats import Plain
 from agentgym_envs.wrappers.responses import FormatError
 
 
 class ModelPlayer:
-    """Asks the model at ``OPENAI_BASE_URL`` with the whole conversation of its seat.
+    """Asks the model at ``OPENAI_BASE_URL`` with its whole conversation.
 
     What follows its thought is its action; a thought that does not end leaves nothing to say.
 
     Args:
-        game: the game whose rules the model gets.
+        rules: the system prompt.
         model: its name at the server.
 
     Raises:
         ArgumentError: no key in ``OPENAI_API_KEY``, though the server is on another machine.
-        ContextExceeded: the conversation of its seat is too long for the model.
+        ContextExceeded: its conversation is too long for the model.
         ProviderError: the server failed, which is a failure of the environment that it plays in,
             and no loss of anybody's.
     """
 
-    def __init__(self, game: TextGame, model: str):
+    def __init__(self, rules: str, model: str):
         base_url = os.environ.get("OPENAI_BASE_URL", "https://api.openai.com/v1")
         self._endpoint = Endpoint(model=model, base_url=base_url, api_key_env="OPENAI_API_KEY")
         self._endpoint.key()  # raises now if the key is missing
-        self._format = Plain(game.tools)
-        self._rules: Message = {"role": "system", "content": game.instructions}
+        self._format = Plain({})
+        self._rules: Message = {"role": "system", "content": rules}
         self._messages: list[Message] = []
 
     def __call__(self, seen: str, rng: random.Random) -> str:

@@ -39,7 +39,7 @@ def make_player(game: TextGame, seat: str, name: str) -> Seated:
     if name.startswith(MODEL):
         from agentgym_envs.multi.model import ModelPlayer
 
-        return ModelPlayer(game, name.removeprefix(MODEL))
+        return ModelPlayer(game.instructions, name.removeprefix(MODEL))
     raise UnknownName("player", name, known)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from agentgym_envs.core import Tool
 from agentgym_envs.pool.pool import EnvPool
 
 
@@ -15,7 +16,7 @@ class Description(NamedTuple):
     """The tasks of the split; None if the environment lists none."""
     difficulties: list[int] | None
     """The difficulty of each task."""
-    tools: dict[str, str]
+    tools: dict[str, str | Tool]
     """Tools by name: see :class:`agentgym_envs.TextEnv`."""
     text_env: bool
     """Whether it is a ``TextEnv``, with an oracle, or a plain Gymnasium environment."""

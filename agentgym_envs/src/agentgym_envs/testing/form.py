@@ -13,7 +13,7 @@ from agentgym_envs.spaces import Unicode
 from agentgym_envs.tasks import SPLITS
 from agentgym_envs.testing.resources import children, threads
 from agentgym_envs.testing.subject import Subject, expect, refused, unwrapped
-from agentgym_envs.wrappers.formats import FunctionCall
+from agentgym_envs.wrappers.formats import FunctionCall, parameters, typed
 
 
 def spec_and_spaces(subject: Subject) -> None:
@@ -100,8 +100,9 @@ def gymnasium_check(subject: Subject) -> None:
 
 def tools(subject: Subject) -> str:
     """Each action that the walks listed has a tool that writes it and reads it back."""
-    templates = unwrapped(subject.shown).tools
-    for name, template in templates.items():
+    found = unwrapped(subject.shown).tools
+    for name, tool in found.items():
+        template = typed(tool)["template"]
         expect(name.isidentifier(), f"the tool name {name!r} is not an identifier")
         fields = [
             (field, spec, conversion)
@@ -116,7 +117,12 @@ def tools(subject: Subject) -> str:
             plain and len({f for f, *_ in fields}) == len(fields),
             f"{template!r}: parameters must be identifiers, each used once",
         )
-    calls = FunctionCall(templates)
+        extra = set() if isinstance(tool, str) else set(tool["parameters"])
+        expect(
+            extra <= set(parameters(template)),
+            f"{template!r}: there are schemas of other parameters: {sorted(extra)}",
+        )
+    calls = FunctionCall(found)
     for action in subject.offered:
         try:
             calls.render(action)  # render also reads the action back

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from string import Formatter
 from typing import Any, Protocol
 
-from agentgym_envs.core import echo
+from agentgym_envs.core import Tool, echo
 from agentgym_envs.wrappers.responses import (
     FormatError,
     begins_with_thought,
@@ -28,7 +28,8 @@ from agentgym_envs.wrappers.responses import (
     unmarked,
 )
 
-Tools = Mapping[str, str]
+Tools = Mapping[str, str | Tool]
+_JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,9})(\.[0-9]?[1-9])?")
 
 
 class Format(Protocol):
@@ -157,16 +158,16 @@ class FunctionCall:
                 "type": "function",
                 "function": {
                     "name": name,
-                    "description": f"Takes the action: {template}",
+                    "description": tool["description"],
                     "parameters": {
                         "type": "object",
-                        "properties": {p: {"type": "string"} for p in _parameters(template)},
-                        "required": _parameters(template),
+                        "properties": dict(tool["parameters"]),
+                        "required": list(tool["parameters"]),
                         "additionalProperties": False,
                     },
                 },
             }
-            for name, template in self.tools.items()
+            for name, tool in ((name, typed(tool)) for name, tool in self.tools.items())
         ]
 
     def describe(self) -> str:
@@ -187,23 +188,25 @@ class FunctionCall:
             )
         if isinstance(arguments, str):  # OpenAI writes the arguments as a string
             arguments = _json(arguments)
-        wanted = _parameters(self.tools[name])
+        template = typed(self.tools[name])["template"]
+        wanted = parameters(template)
         if not isinstance(arguments, dict) or sorted(arguments) != sorted(wanted):
             raise FormatError(
                 f"Function {name!r} takes exactly these arguments: {', '.join(wanted) or 'none'}."
             )
         if not all(map(_is_word, arguments.values())):
             raise FormatError(f"The arguments of {name!r} must be strings that are not empty.")
-        return self.tools[name].format(**arguments)
+        return template.format(**arguments)
 
     def render(self, action: str, thought: str = "") -> str:
         """Returns a call of the first function whose template fits."""
-        for name, template in self.tools.items():
-            match = re.fullmatch(_pattern(template), action, re.DOTALL)
+        for name, tool in ((name, typed(tool)) for name, tool in self.tools.items()):
+            match = re.fullmatch(_pattern(tool["template"]), action, re.DOTALL)
             if match:
-                call = json.dumps(
-                    {"name": name, "arguments": match.groupdict()}, ensure_ascii=False
-                )
+                arguments = {
+                    p: _value(text, tool["parameters"][p]) for p, text in match.groupdict().items()
+                }
+                call = json.dumps({"name": name, "arguments": arguments}, ensure_ascii=False)
                 # The call must not end the thought of the response.
                 call = re.sub("<(?=/think)", r"\\u003c", call, flags=re.IGNORECASE)
                 return _readable(self, call, action)
@@ -251,8 +254,25 @@ def _is_word(value: Any) -> bool:
     return type(value) is int or (isinstance(value, float) and math.isfinite(value))
 
 
-def _parameters(template: str) -> list[str]:
+def typed(tool: str | Tool) -> Tool:
+    """Returns a tool with a description and a schema of every parameter."""
+    if isinstance(tool, str):
+        tool = {"template": tool, "description": f"Takes the action: {tool}", "parameters": {}}
+    schemas = {
+        p: tool["parameters"].get(p, {"type": "string"}) for p in parameters(tool["template"])
+    }
+    return {**tool, "parameters": schemas}
+
+
+def parameters(template: str) -> list[str]:
+    """Returns the names in the braces of a template."""
     return [field for _, field, _, _ in Formatter().parse(template) if field]
+
+
+def _value(text: str, schema: Mapping[str, Any]) -> Any:
+    """Returns the number in a text if the schema wants one and JSON writes it the same."""
+    numeric = schema.get("type") in ("integer", "number")
+    return json.loads(text) if numeric and _JSON_NUMBER.fullmatch(text) else text
 
 
 def _pattern(template: str) -> str:

@@ -1,0 +1,1 @@
+"""Function calls, a policy and a user."""

@@ -1,0 +1,152 @@
+"""The scripted user: a small state machine that understands the agent by keywords."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from agentgym_envs.envs.tools.case import Case, Wish
+from agentgym_envs.envs.tools.facts import values
+from agentgym_envs.envs.tools.understanding import Intents, understand
+
+PATIENCE = {"friendly": 4, "terse": 4, "chatty": 4, "impatient": 2}
+"""Number of messages that the user does not understand before it leaves."""
+INSISTS = 2  # times that the user asks for a missing fact
+GREETING = {
+    "friendly": "Hello!",
+    "terse": "",
+    "chatty": "Good morning, how nice that somebody answers.",
+    "impatient": "Hello, I am in a hurry.",
+}
+CONSENT = {
+    "friendly": "Yes, please.",
+    "terse": "Yes.",
+    "chatty": "Yes, please do, that would be lovely.",
+    "impatient": "Yes, yes, go on.",
+}
+GOODBYE = {
+    "friendly": "That was all, thank you. Goodbye!",
+    "terse": "That is all. Bye.",
+    "chatty": "Wonderful, I have no more questions. Have a nice day, goodbye!",
+    "impatient": "That was all. Goodbye.",
+}
+NEXT = {
+    "friendly": "Thank you. One more thing:",
+    "terse": "Next:",
+    "chatty": "Oh, and before I forget it:",
+    "impatient": "And quickly:",
+}
+LEAVES = "This leads nowhere. I give up. Goodbye."
+
+
+class Reply(NamedTuple):
+    """What the user says.
+
+    Attributes:
+        text: the message.
+        ends: whether the user ends the conversation.
+    """
+
+    text: str
+    ends: bool = False
+
+
+class ScriptedUser:
+    """A user that follows its case.
+
+    Args:
+        case: the wishes and the knowledge of the user.
+        topics: regular expressions of the questions that it understands.
+        proof: the name of ``case.person.proof``, such as "postcode".
+    """
+
+    def __init__(self, case: Case, topics: Mapping[str, str], proof: str):
+        self._case, self._topics, self._proof = case, topics, proof
+        self._place = 0
+        self._patience = PATIENCE[case.mood]
+        self._start()
+
+    @property
+    def _wish(self) -> Wish:
+        return self._case.wishes[self._place]
+
+    def opening(self) -> str:
+        """Returns the first message. Only a friendly user says who it is."""
+        person = self._case.person
+        known = f"My name is {person.name}." if self._case.mood == "friendly" else ""
+        return _joined(GREETING[self._case.mood], known, _sentence(self._wish.request))
+
+    def reply(self, message: str) -> Reply:
+        """Returns the answer to a message of the agent."""
+        intents = understand(message, self._topics)
+        if self._wish.asks and values(self._wish.asks, message):
+            self._heard = True
+        if answer := self._answer(intents):
+            return Reply(answer)
+        if intents.refusal and self._refusals:
+            return Reply(self._refusals.pop(0))
+        if intents.confirm:
+            return Reply(self._changed() or CONSENT[self._case.mood])
+        told = self._wish.asks and self._heard
+        if intents.refusal or intents.done or intents.more or told:
+            return self._go_on(intents)
+        return self._confused()
+
+    def _start(self) -> None:
+        """Begins the wish at the current place."""
+        self._request, self._details = self._wish.request, self._wish.details
+        self._change, self._refusals = self._wish.change, list(self._wish.refusals)
+        self._heard, self._insisted = False, 0
+
+    def _answer(self, intents: Intents) -> str:
+        """Returns the answers to the questions of a message."""
+        person = self._case.person
+        number = (
+            f"My number is {person.number}."
+            if person.knows_number
+            else f"I do not have my number here. My name is {person.name}, {self._proof}"
+            f" {person.proof}."
+        )
+        about = {
+            "number": number,
+            "name": f"My name is {person.name}.",
+            "proof": f"My {self._proof} is {person.proof}.",
+        }
+        answers = [about[part] for part in intents.identity]
+        answers += [self._details[topic] for topic in intents.topics if topic in self._details]
+        if intents.topics and not answers and not intents.confirm and not intents.refusal:
+            answers = ["I do not know that."]
+        return _joined(*dict.fromkeys(answers))
+
+    def _changed(self) -> str:
+        """Changes the user's mind, once; returns what it says, or an empty text."""
+        change, self._change = self._change, ""
+        if change:
+            self._request, self._details = change, self._wish.changed
+        return change
+
+    def _go_on(self, intents: Intents) -> Reply:
+        """Goes on to the next wish, unless something of this one is missing."""
+        if not intents.refusal and (change := self._changed()):
+            return Reply(change)
+        if self._wish.asks and not self._heard and self._insisted < INSISTS:
+            self._insisted += 1
+            return Reply(self._wish.question)
+        self._place += 1
+        if self._place == len(self._case.wishes):
+            return Reply(GOODBYE[self._case.mood], ends=True)
+        self._start()
+        return Reply(_joined(NEXT[self._case.mood], self._request))
+
+    def _confused(self) -> Reply:
+        """Repeats the wish, and leaves when the patience is over."""
+        self._patience -= 1
+        if self._patience == 0:
+            return Reply(LEAVES, ends=True)
+        return Reply(_joined("I do not understand.", _sentence(self._request)))
+
+
+def _sentence(request: str) -> str:
+    return request[0].upper() + request[1:]
+
+
+def _joined(*parts: str) -> str:
+    return " ".join(part for part in parts if part)
