@@ -65,6 +65,32 @@ def test_pass_at_k_is_the_share_of_draws_with_a_success(case):
     assert metrics.pass_at_k(n, c, k) == pytest.approx(sum(map(any, draws)) / len(draws))
 
 
+@given(
+    st.integers(1, 7).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n), st.integers(1, n)))
+)
+def test_pass_hat_k_is_the_share_of_draws_without_a_failure(case):
+    n, c, k = case
+    draws = list(itertools.combinations([True] * c + [False] * (n - c), k))
+    assert metrics.pass_hat_k(n, c, k) == pytest.approx(sum(map(all, draws)) / len(draws))
+
+
+def test_pass_hat_k_of_a_run_by_hand():
+    """Of 3 attempts one task has 3 successes, one 2 and one none; a fourth was tried once."""
+    solved = {"a": (1, 1, 1), "b": (1, 0, 1), "c": (0, 0, 0), "d": (1,)}
+    rows = [
+        row(task, bool(success), attempt=n)
+        for task, attempts in solved.items()
+        for n, success in enumerate(attempts)
+    ]
+    summary = metrics.summarise(rows)
+    expected = {1: (1 + 2 / 3 + 0) / 3, 2: (1 + 1 / 3 + 0) / 3, 3: 1 / 3}
+    assert summary.pass_all == pytest.approx(expected)
+    line = tables.results(rows).lines[0]
+    assert (line["all"], line["pass"], line["k"]) == pytest.approx((1 / 3, 2 / 3, 3))
+    assert ("all", "Pass^k") in tables.results(rows).columns
+    assert "all" not in tables.results([row("a")]).lines[0]
+
+
 def mid_p_limit(successes, n, tail):
     """The share at which more successes, and half of as many, have this chance."""
 
@@ -202,6 +228,7 @@ def test_means_over_families_and_scenarios_have_intervals_and_pass_at_k():
     mean = lines["mean of 3 families"]
     assert (mean["low"], mean["high"]) == metrics.mean_interval(families)
     assert (mean["pass"], mean["k"], mean["any"]) == (0.5, 2, 0.5)  # of 1, 1/2 and 0
+    assert mean["all"] == 0.0  # every second attempt fails
     mean = lines["mean of 2 scenarios"]
     scenarios = [families[0] + families[1], families[2]]
     assert (mean["low"], mean["high"]) == metrics.mean_interval(scenarios)
@@ -212,7 +239,7 @@ def test_pass_at_k_of_a_mean_is_at_the_attempts_that_all_families_have():
     rows = [row("a", n == 0, attempt=n, family="A") for n in range(4)]
     rows += [row("b", n == 0, attempt=n, family="B") for n in range(2)]
     mean = tables.results(rows).lines[-1]
-    assert (mean["pass"], mean["k"]) == (0.75, 2)  # of 1/2 and 1
+    assert (mean["pass"], mean["all"], mean["k"]) == (0.75, 0.0, 2)  # of 1/2 and 1, of 0 and 0
     assert "any" not in mean
     assert "pass" not in tables.results([*rows, row("c", family="C")]).lines[-1]
 

@@ -595,14 +595,14 @@ def test_the_commands_page_has_attempts_notes_the_comparison_and_the_papers_figu
     two[0]["score"] = float("nan")
     page = opened(written=reported(tmp_path, one=one, two=two))
     cells = [line.split("|") for line in table(page, "#table")]
-    assert [(line[2], line[4], line[8]) for line in cells] == [
-        ("Run", "tasks", "Pass@k"),
-        ("one", "2×1–2", "100.0 % @2"),
-        ("two", "2×1–2", "100.0 % @2"),
+    assert [(line[2], line[4], *line[8:10]) for line in cells] == [
+        ("Run", "tasks", "Pass@k", "Pass^k"),
+        ("one", "2×1–2", "100.0 % @2", "0.0 % ^2"),
+        ("two", "2×1–2", "100.0 % @2", "100.0 % ^2"),
     ]
     fewer = (
-        "1 of 2 tasks have fewer attempts; Pass@k and score > 0 are of those that have the most of"
-        " their line"
+        "1 of 2 tasks have fewer attempts; Pass@k, Pass^k and score > 0 are of those that have the"
+        " most of their line"
     )
     notes = texts(page, "#notes p")
     assert notes[:2] == [f"one two: {fewer}", "two: 1 episode has no finite score and counts as 0"]

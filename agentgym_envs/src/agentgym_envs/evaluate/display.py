@@ -19,6 +19,7 @@ FORMATS: Mapping[str, str] = {  # key of a line's number to how it is written
     "low": "{low:.2f}–{high:.2f}",
     "score": "{score:.3f}",
     "pass": "{pass:.3f} @{k}",
+    "all": "{all:.3f} ^{k}",
     "turns": "{turns:.1f}",
     "invalid": "{invalid:.2f}",
     "truncated": "{truncated:.2f}",

@@ -45,6 +45,8 @@ class Summary:
     """The paper's Avg@k."""
     pass_at: Mapping[int, float]
     """Unbiased Pass@k by k, over the tasks with the most attempts."""
+    pass_all: Mapping[int, float]
+    """Unbiased Pass^k by k, over the tasks with the most attempts."""
     any_score: float
     """The paper's Pass@k: share of tasks with a score above 0.
 
@@ -151,6 +153,22 @@ def pass_at_k(n: int, c: int, k: int) -> float:
     return 1.0 - math.comb(n - c, k) / math.comb(n, k)
 
 
+def pass_hat_k(n: int, c: int, k: int) -> float:
+    """Returns the unbiased Pass^k (Yao et al., 2024, arXiv:2406.12045).
+
+    This is the chance that k of n attempts, drawn without replacement, are all successes.
+
+    Args:
+        n: attempts.
+        c: successes among them.
+        k: at most ``n``.
+
+    >>> pass_hat_k(4, 3, 2)
+    0.5
+    """
+    return math.comb(c, k) / math.comb(n, k)
+
+
 def score_of(row: Row) -> float:
     """Returns an episode's score; a score that is not a finite number counts as 0."""
     return 0.0 if unscored(row) else float(row["score"])
@@ -167,6 +185,7 @@ def summarise(rows: Sequence[Row]) -> Summary:
     successes = [fmean(row["success"] for row in attempts) for attempts in tasks]
     most = max(map(len, tasks))
     complete = [attempts for attempts in tasks if len(attempts) == most]
+    solved = [sum(row["success"] for row in attempts) for attempts in complete]
     turns = [turn for row in rows for turn in row["turns"]]
     return Summary(
         tasks=len(tasks),
@@ -176,12 +195,8 @@ def summarise(rows: Sequence[Row]) -> Summary:
         successes=successes,
         interval=mean_interval([successes]),
         score=fmean(fmean(map(score_of, attempts)) for attempts in tasks),
-        pass_at={
-            k: fmean(
-                pass_at_k(most, sum(row["success"] for row in attempts), k) for attempts in complete
-            )
-            for k in range(1, most + 1)
-        },
+        pass_at={k: fmean(pass_at_k(most, c, k) for c in solved) for k in range(1, most + 1)},
+        pass_all={k: fmean(pass_hat_k(most, c, k) for c in solved) for k in range(1, most + 1)},
         any_score=fmean(any(score_of(row) > 0 for row in attempts) for attempts in complete),
         turns=len(turns) / len(rows),
         invalid=sum(turn["invalid"] for turn in turns) / max(len(turns), 1),

@@ -32,6 +32,7 @@ COLUMNS = (  # the most important first: a narrow terminal shows those
     ("low", "95 %"),
     ("score", "score"),
     ("pass", "Pass@k"),
+    ("all", "Pass^k"),
     ("faults", "faults"),
     ("turns", "turns"),
     ("invalid", "invalid"),
@@ -43,8 +44,9 @@ IN_PAGE = {"name": [("scenario", "scenario"), ("family", "family")], "low": [("i
 PAIRED = ("runs", "tasks", "difference", "95 %", "better", "worse", "p")  # of the sign test
 LEGEND = (
     "success and score: means over tasks, of a task over its attempts. 95 %: the confidence"
-    " interval of the success, over tasks. score: the paper's Avg@k. Pass@k: unbiased. score > 0:"
-    " the paper's Pass@k, tasks with an attempt that scored. turns, tokens: means over episodes."
+    " interval of the success, over tasks. score: the paper's Avg@k. Pass@k: unbiased, one"
+    " of k attempts succeeds. Pass^k: unbiased, all of k attempts succeed. score > 0: the paper's"
+    " Pass@k, tasks with an attempt that scored. turns, tokens: means over episodes."
     " invalid: share of all turns whose action was not understood. cut: share of episodes that ran"
     " out of turns or context. A mean of families or scenarios counts each the same. Faults are"
     " never scored."
@@ -195,7 +197,12 @@ def _line(kind: str, name: str, scenario: str, family: str, s: Summary | None, f
         }
         line |= {"turns": s.turns, "invalid": s.invalid, "truncated": s.truncated}
         line |= (
-            {"pass": s.pass_at[s.attempts], "k": s.attempts, "any": s.any_score}
+            {
+                "pass": s.pass_at[s.attempts],
+                "all": s.pass_all[s.attempts],
+                "k": s.attempts,
+                "any": s.any_score,
+            }
             if s.attempts > 1
             else {}
         )
@@ -219,8 +226,8 @@ def _fewer(played: Sequence[Row]) -> list[str]:
     attempts = [len(rows) for rows in by_task(played).values()]
     fewer = sum(n < max(attempts) for n in attempts)
     warning = (
-        f"{fewer} of {len(attempts)} tasks have fewer attempts; Pass@k and score > 0 are of those"
-        " that have the most of their line"
+        f"{fewer} of {len(attempts)} tasks have fewer attempts; Pass@k, Pass^k and score > 0 are"
+        " of those that have the most of their line"
     )
     return [warning] if fewer else []
 
@@ -278,7 +285,7 @@ def _average(what: str, summaries: Sequence[Summary | None]) -> list[Line]:
 
 
 def _means(summaries: Sequence[Summary]) -> Line:
-    """Returns the means of summaries; Pass@k at the largest k that all of them have."""
+    """Returns the means of summaries; Pass@k and Pass^k at the largest k that all of them have."""
     averaged = ("success", "score", "invalid", "truncated")
     low, high = mean_interval([s.successes for s in summaries])
     line = {key: fmean(getattr(s, key) for s in summaries) for key in averaged}
@@ -286,6 +293,7 @@ def _means(summaries: Sequence[Summary]) -> Line:
     k = min(s.attempts for s in summaries)
     if k > 1:
         line |= {"pass": fmean(s.pass_at[k] for s in summaries), "k": k}
+        line["all"] = fmean(s.pass_all[k] for s in summaries)
     if k > 1 and all(s.attempts == k for s in summaries):
         line["any"] = fmean(s.any_score for s in summaries)
     return line

@@ -2,7 +2,7 @@
 
 const ROW = 30; // pixels, a row of the list
 const ATTEMPTS = "attempts"; // beside an episode: all of its run at the task
-const SHARES = ["success", "low", "high", "pass", "any", "invalid", "truncated", "paper"];
+const SHARES = ["success", "low", "high", "pass", "all", "any", "invalid", "truncated", "paper"];
 const KINDS = ["difficulty", "family", "scenario", "mean"]; // of the results' lines, in their order
 const FILTERS = ["run", "family", "outcome", "fault", "q", "text"];
 const WORDS = { solved: "✓ solved", unsolved: "✗ not solved", truncated: "✗ truncated", fault: "⚠ fault" };

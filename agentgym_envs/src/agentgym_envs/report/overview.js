@@ -41,7 +41,8 @@ const group = (row) => `${kind(row)} ${row.group ?? family(row)}`;
 
 function resultText(key, row) {
   if (key === "interval") return typeof row.low === "number" ? `${written("low", row.low)} – ${written("high", row.high)}` : "–";
-  return written(key, row[key]) + (key === "pass" && row.k ? ` @${row.k}` : "");
+  const power = { pass: "@", all: "^" }[key];
+  return written(key, row[key]) + (power && row.k ? ` ${power}${row.k}` : "");
 }
 
 function resultCell(key, row) {

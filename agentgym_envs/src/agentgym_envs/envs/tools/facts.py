@@ -1,7 +1,7 @@
 """Facts that the agent must tell the user, and their forms in a message."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 MOST = 6  # a message with more values of a kind tells none of them: it could be a list of guesses
@@ -75,7 +75,7 @@ def _numbers(text: str) -> Iterable[str]:
     yield from (str(n) for n, word in words if re.search(rf"\b{word}\b", text))
 
 
-_READERS = {
+_READERS: Mapping[str, Callable[[str], Iterable[str]]] = {
     "date": _dates,
     "time": _times,
     "money": _money,
