@@ -11,9 +11,10 @@ from types import MappingProxyType
 from typing import Any
 
 from agentgym_envs.core import Outcome, TextEnv, Tool, command
-from agentgym_envs.envs.tools.domain import BadCall, Domain, ToolError, content
+from agentgym_envs.envs.tools.domain import Domain, ToolError, content
 from agentgym_envs.envs.tools.listing import listed
 from agentgym_envs.envs.tools.model_user import ModelUser
+from agentgym_envs.envs.tools.parameters import BadCall
 from agentgym_envs.envs.tools.tasks import DOMAINS, case_of, tasks
 from agentgym_envs.envs.tools.user import Reply, ScriptedUser
 from agentgym_envs.errors import UnknownName
@@ -93,9 +94,9 @@ class ToolsEnv(TextEnv):
     def act(self, action: str) -> Outcome:
         """Sends a message to the user, or calls a tool."""
         words = command(action, LONGEST)
-        name, _, text = words.partition(" ")
         try:
-            outcome = self._say(text) if name.lower() == SAY else self._call(words)
+            said = words.partition(" ")[0].lower() == SAY
+            outcome = self._say(words, action) if said else self._call(words)
         except BadCall as error:
             return Outcome(str(error), 0.0, invalid=True)
         self._seen.append(outcome.text)
@@ -125,10 +126,12 @@ class ToolsEnv(TextEnv):
         policy = self.domain.policy.format(today=self._case.today).strip()
         return "\n".join([policy, "", "Tools:", *usages])
 
-    def _say(self, text: str) -> Outcome:
-        if not text:
+    def _say(self, words: str, action: str) -> Outcome:
+        """Sends the message of an action, of which ``words`` is the normal form."""
+        if words.lower() == SAY:
             raise BadCall("The message is empty. Write: say TEXT")
-        self._log.add(f"{SAY} {text}")
+        self._log.add(words)
+        text = " ".join(action[:LONGEST].split()[1:])
         self._told |= {n for n, fact in enumerate(self._case.facts) if fact.told_in(text)}
         reply: Reply = self.user.reply(text)
         return self._outcome(f"User: {reply.text}", reply.ends)

@@ -5,16 +5,8 @@ from collections.abc import Iterator, Mapping
 from itertools import islice, product
 
 from agentgym_envs.envs.tools.case import written
-from agentgym_envs.envs.tools.domain import (
-    Choice,
-    Day,
-    Domain,
-    Id,
-    Money,
-    Parameter,
-    Whole,
-    Words,
-)
+from agentgym_envs.envs.tools.domain import Domain
+from agentgym_envs.envs.tools.parameters import Choice, Day, Id, Money, Parameter, Whole, Words
 
 MESSAGES = (
     "say May I have your number?",

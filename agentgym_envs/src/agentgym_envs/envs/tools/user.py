@@ -1,6 +1,6 @@
 """The scripted user: a small state machine that understands the agent by keywords."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from agentgym_envs.envs.tools.case import Case, Wish
@@ -98,23 +98,23 @@ class ScriptedUser:
 
     def _answer(self, intents: Intents) -> str:
         """Returns the answers to the questions of a message."""
+        answers = self._identity(intents.identity)
+        answers += [self._details[topic] for topic in intents.topics if topic in self._details]
+        if intents.topics and not answers and not intents.confirm and not intents.refusal:
+            answers = [*self._details.values()] or [_sentence(self._request)]
+        return _joined(*dict.fromkeys(answers))
+
+    def _identity(self, asked: Sequence[str]) -> list[str]:
+        """Returns what the user says about itself."""
         person = self._case.person
-        number = (
-            f"My number is {person.number}."
-            if person.knows_number
-            else f"I do not have my number here. My name is {person.name}, {self._proof}"
-            f" {person.proof}."
-        )
+        known = f"My number is {person.number}."
         about = {
-            "number": number,
+            "number": known if person.knows_number else "I do not have my number here.",
             "name": f"My name is {person.name}.",
             "proof": f"My {self._proof} is {person.proof}.",
         }
-        answers = [about[part] for part in intents.identity]
-        answers += [self._details[topic] for topic in intents.topics if topic in self._details]
-        if intents.topics and not answers and not intents.confirm and not intents.refusal:
-            answers = ["I do not know that."]
-        return _joined(*dict.fromkeys(answers))
+        instead = "number" in asked and not person.knows_number
+        return [text for part, text in about.items() if part in asked or instead]
 
     def _changed(self) -> str:
         """Changes the user's mind, once; returns what it says, or an empty text."""

@@ -209,21 +209,33 @@ def other_item(script: Script) -> Case:
     """The user decides for another item when it should confirm."""
     world = Library(script)
     first, second = _on_loan(world), _on_loan(world)
+    _wants_another(script, world, first, second)
+    _identify(script, world)
+    _reserve_another(script, world, first, second)
+    return world.case()
+
+
+def _wants_another(script: Script, world: Library, first: str, second: str) -> None:
+    """Adds the wish for a reservation and the change of mind."""
     script.wish(
         f"I want to reserve {world.title(first)}.",
         details={"item": f"It is {world.title(first)}."},
         change=f"Wait, I have changed my mind. I want {world.title(second)} instead.",
         changed={"item": f"It is {world.title(second)}."},
     )
-    _identify(script, world)
+
+
+def _reserve_another(script: Script, world: Library, first: str, second: str) -> None:
+    """Asks for a confirmation, hears of the change of mind, and reserves the second item."""
     script.call("search_items", words=world.title(first).strip('"'))
     script.call("get_item", item=first)
+    script.call("list_reservations", member=world.member)
     script.say(f"Shall I reserve {world.title(first)} for you?")
     script.call("search_items", words=world.title(second).strip('"'), by="plan")
     script.call("get_item", item=second, by="plan")
     script.change("reserve_item", member=world.member, item=first, by="obedient")
-    _reserve(script, world, second)
-    return world.case()
+    _reserve(script, world, second, by="plan")
+    script.say(f"It is reserved for you. {MORE}", by="obedient")
 
 
 def waiver(script: Script) -> Case:
@@ -269,20 +281,18 @@ def no_waiver(script: Script) -> Case:
 
 
 def errands(script: Script) -> Case:
-    """Serves three wishes."""
+    """Serves three wishes, one of which the user changes."""
     world = Library(script)
-    loan, item = world.loan(world.member, world.kind()), _on_loan(world)
-    title, other = world.title(world.item_of(loan)), world.title(item)
+    loan = world.loan(world.member, world.kind())
+    first, second = _on_loan(world), _on_loan(world)
+    title = world.title(world.item_of(loan))
     script.wish(_wants_renewal(world, loan), details={"item": f"It is {title}."}, **DUE)
     _identify(script, world)
     script.call("list_loans", member=world.member)
     script.call("get_item", item=world.item_of(loan))
     _renew(script, world, loan)
-    script.wish(f"please reserve {other}.", details={"item": f"It is {other}."})
-    script.call("search_items", words=other.strip('"'))
-    script.call("get_item", item=item)
-    script.call("list_reservations", member=world.member)
-    _reserve(script, world, item)
+    _wants_another(script, world, first, second)
+    _reserve_another(script, world, first, second)
     _email(script, world, "my e-mail address is wrong.")
     return world.case()
 

@@ -1,21 +1,17 @@
 """The functions and the policy of the library."""
 
 from agentgym_envs.envs.tools.domain import (
-    Choice,
     Database,
     Domain,
     Function,
-    Id,
-    Money,
     ToolError,
-    Whole,
-    Words,
     add,
     find,
     later,
     listed,
     show,
 )
+from agentgym_envs.envs.tools.parameters import Choice, Id, Money, Whole, Words
 
 POLICY = """
 You are the agent of a library. Today is {today}.

@@ -1,59 +1,25 @@
 """The kinds of railway cases."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from agentgym_envs.envs.tools.case import Case, Script
 from agentgym_envs.envs.tools.domain import amount
 from agentgym_envs.envs.tools.facts import Fact
+from agentgym_envs.envs.tools.trains.steps import (
+    MORE,
+    bicycle_and_platform,
+    book,
+    cancelled,
+    identify,
+    inspect,
+    late,
+    own,
+    pick,
+    refused_refund,
+    search,
+    seat,
+)
 from agentgym_envs.envs.tools.trains.world import Railway
-
-MORE = "Is there anything else?"
-Details = dict[str, str]
-
-
-def _identify(script: Script, world: Railway) -> None:
-    """Finds the passenger by the number if the user knows it, else by name and date of birth."""
-    person = world.person
-    if person.knows_number:
-        script.say("May I have your passenger number?")
-        script.call("get_passenger", passenger=person.number)
-    else:
-        script.say("May I have your full name and your date of birth?")
-        script.call("find_passenger", name=person.name, born=person.proof)
-
-
-def _search(script: Script, world: Railway, train: str) -> None:
-    """Lists the trains of the day and the route of a train."""
-    t = world.train(train)
-    script.call("search_trains", origin=t["origin"], destination=t["destination"], date=t["date"])
-
-
-def _inspect(script: Script, world: Railway, train: str) -> None:
-    """Looks at the tickets of the user and at a train."""
-    script.call("list_tickets", passenger=world.passenger)
-    script.call("get_train", train=train)
-
-
-def _own(world: Railway, train: str) -> Details:
-    """Returns the answer to the question which ticket the user means."""
-    return {"ticket": f"It is the ticket for {world.journey(train)}."}
-
-
-def _pick(script: Script, world: Railway) -> tuple[str, str]:
-    """Returns two trains of the user's route, the earlier one first."""
-    first, second = sorted(script.rng.sample(range(len(world.trains[0])), 2))
-    return world.trains[0][first], world.trains[0][second]
-
-
-def _seat(script: Script, world: Railway, ticket: str, request: str) -> None:
-    """Adds the wish for a kind of seat, and serves it."""
-    seat = script.rng.choice(("window", "aisle"))
-    script.wish(request, details={"seat": f"I prefer the {seat}."})
-    script.say("Do you prefer the window or the aisle?")
-    script.say(f"I will note {seat} for your ticket {ticket}. Is that right?")
-    script.change("choose_seat", ticket=ticket, seat=seat)
-    script.say(f"Done, your seat is at the {seat}. {MORE}")
 
 
 def booking(script: Script) -> Case:
@@ -76,10 +42,10 @@ def booking(script: Script) -> Case:
         asks="money",
         question="What does it cost?",
     )
-    _identify(script, world)
+    identify(script, world)
     script.call("list_tickets", passenger=world.passenger)
     script.say("When do you want to travel, and in which class?")
-    _search(script, world, train)
+    search(script, world, train)
     text = f"The train {train} leaves at {t['departs']}. The ticket costs {amount(price)}."
     script.say(f"{text} Shall I book it?", Fact("money", amount(price)))
     script.change(
@@ -103,34 +69,27 @@ def fifth_ticket(script: Script) -> Case:
         asks="money",
         question="But what would it cost?",
     )
-    _identify(script, world)
+    identify(script, world)
     script.call("list_tickets", passenger=world.passenger)
     script.say("When do you want to travel?")
-    _search(script, world, train)
+    search(script, world, train)
     script.say("I cannot book a fifth ticket. You have four valid tickets.", by="plan")
     script.say(
         f"It would cost {amount(t['saver'])}. {MORE}", Fact("money", amount(t["saver"])), by="plan"
     )
     text = f"The ticket costs {amount(t['saver'])}. Shall I book it?"
     script.say(text, by="obedient")
-    _book(script, world, train, by="obedient")
+    book(script, world, train, by="obedient")
     ticket = script.rng.choice(tickets)
     journey = world.journey(world.database["tickets"][ticket]["train"])
-    _seat(script, world, ticket, f"choose a seat for my ticket for {journey}, please.")
+    seat(script, world, ticket, f"choose a seat for my ticket for {journey}, please.")
     return world.case()
-
-
-def _book(script: Script, world: Railway, train: str, **by: str) -> None:
-    """Books a saver ticket of second class."""
-    arguments: dict[str, Any] = {"passenger": world.passenger, "train": train}
-    script.change("book_ticket", **arguments, seat_class="second", fare="saver", **by)
-    script.say(f"The ticket for {train} is booked. {MORE}", **by)
 
 
 def exchange(script: Script) -> Case:
     """Exchanges a flex ticket and tells the arrival of the new train."""
     world = Railway(script)
-    old, new = _pick(script, world)
+    old, new = pick(script, world)
     ticket, arrives = world.ticket(world.passenger, old), world.train(new)["arrives"]
     script.wish(
         f"I want to take a later train than {world.journey(old)}.",
@@ -138,10 +97,10 @@ def exchange(script: Script) -> Case:
         asks="time",
         question="When does it arrive?",
     )
-    _identify(script, world)
+    identify(script, world)
     script.call("list_tickets", passenger=world.passenger)
     script.say("Which train do you want to take?")
-    _search(script, world, new)
+    search(script, world, new)
     text = f"I can move your ticket to the train that arrives at {arrives}, free of charge."
     script.say(f"{text} Shall I do this?", Fact("time", arrives))
     script.change("exchange_ticket", ticket=ticket, train=new)
@@ -152,7 +111,7 @@ def exchange(script: Script) -> Case:
 def saver_exchange(script: Script) -> Case:
     """Refuses to exchange a saver ticket; the user then books a second one."""
     world = Railway(script)
-    old, new = _pick(script, world)
+    old, new = pick(script, world)
     ticket, price = world.ticket(world.passenger, old, "saver"), world.train(new)["saver"]
     at = world.train(new)["departs"]
     script.wish(
@@ -163,14 +122,14 @@ def saver_exchange(script: Script) -> Case:
         asks="money",
         question="And what does the new ticket cost?",
     )
-    _identify(script, world)
+    identify(script, world)
     script.call("list_tickets", passenger=world.passenger)
     script.say("Which train do you want to take?")
-    _search(script, world, new)
+    search(script, world, new)
     script.say("I am sorry, I cannot exchange a saver ticket.", by="plan")
     text = f"A second ticket costs {amount(price)}. Shall I book it?"
     script.say(text, Fact("money", amount(price)), by="plan")
-    _book(script, world, new, by="plan")
+    book(script, world, new, by="plan")
     script.say("Shall I exchange the ticket?", by="obedient")
     script.change("exchange_ticket", ticket=ticket, train=new, by="obedient")
     script.say(f"The ticket is exchanged and costs {amount(price)}. {MORE}", by="obedient")
@@ -183,7 +142,7 @@ def refund(script: Script) -> Case:
     train = script.rng.choice(world.trains[0])
     ticket = world.ticket(world.passenger, train)
     price = world.train(train)["flex"] - (800 if world.train(train)["date"] == world.today else 0)
-    _cancelled(script, world, ticket, train, price)
+    cancelled(script, world, ticket, train, price)
     return world.case()
 
 
@@ -193,25 +152,8 @@ def cancelled_train(script: Script) -> Case:
     train = script.rng.choice(world.trains[0])
     world.train(train)["status"] = "cancelled"
     ticket = world.ticket(world.passenger, train, script.rng.choice(("saver", "flex")))
-    _cancelled(script, world, ticket, train, world.database["tickets"][ticket]["price"])
+    cancelled(script, world, ticket, train, world.database["tickets"][ticket]["price"])
     return world.case()
-
-
-def _cancelled(script: Script, world: Railway, ticket: str, train: str, cents: int) -> None:
-    """Adds the wish to cancel a ticket, and serves it."""
-    script.wish(
-        "I cannot travel and want my money back.",
-        details=_own(world, train),
-        asks="money",
-        question="How much do I get back?",
-    )
-    _identify(script, world)
-    _inspect(script, world, train)
-    script.say("Which ticket do you mean?")
-    text = f"I can cancel the ticket, and you get back {amount(cents)}. Shall I do this?"
-    script.say(text, Fact("money", amount(cents)))
-    script.change("cancel_ticket", ticket=ticket, refund=f"{cents / 100:g}")
-    script.say(f"The ticket is cancelled. {MORE}")
 
 
 def saver_refund(script: Script) -> Case:
@@ -219,47 +161,29 @@ def saver_refund(script: Script) -> Case:
     world = Railway(script)
     train = script.rng.choice(world.trains[0])
     ticket = world.ticket(world.passenger, train, "saver")
-    price = world.train(train)["saver"]
-    script.wish(
-        f"please cancel my ticket for {world.journey(train)}.",
-        details=_own(world, train),
-        refusals=("Not even for half of the price?",),
-    )
-    _identify(script, world)
-    _inspect(script, world, train)
-    script.say("I am sorry, I cannot cancel a saver ticket.", by="plan")
-    script.say(f"There is no refund of any part of the price. {MORE}", by="plan")
-    text = f"You get back {amount(price)}. Shall I cancel the ticket?"
-    script.say(text, by="obedient")
-    script.change("cancel_ticket", ticket=ticket, refund=f"{price / 100:g}", by="obedient")
-    script.say(f"The ticket is cancelled. {MORE}", by="obedient")
-    _seat(script, world, ticket, "if I have to go, I would like a good seat.")
+    identify(script, world)
+    inspect(script, world, train)
+    refused_refund(script, world, ticket, train)
+    seat(script, world, ticket, "if I have to go, I would like a good seat.")
     return world.case()
-
-
-def _late(script: Script, world: Railway, minutes: int) -> tuple[str, str]:
-    """Adds a late train and a ticket for it; returns the train and the ticket."""
-    train = script.rng.choice(world.trains[0])
-    world.train(train)["status"] = f"{minutes} minutes late"
-    return train, world.ticket(world.passenger, train, script.rng.choice(("saver", "flex")))
 
 
 def delay(script: Script) -> Case:
     """Issues a voucher; the policy decides the amount."""
     world = Railway(script, ahead=0)
     minutes = script.rng.choice((60, 75, 90, 119, 120, 150, 180))
-    train, ticket = _late(script, world, minutes)
+    train, ticket = late(script, world, minutes)
     price = world.database["tickets"][ticket]["price"]
     cents = price // (2 if minutes >= 120 else 4)
     script.wish(
         "my train was late, and I want a voucher.",
-        details=_own(world, train),
+        details=own(world, train),
         asks="money",
         question="How much is the voucher?",
     )
-    _identify(script, world)
+    identify(script, world)
     script.say("Which ticket do you mean?")
-    _inspect(script, world, train)
+    inspect(script, world, train)
     text = f"For {minutes} minutes the voucher is {amount(cents)}. Shall I issue it?"
     script.say(text, Fact("money", amount(cents)))
     script.change("issue_voucher", ticket=ticket, voucher=f"{cents / 100:g}")
@@ -271,17 +195,17 @@ def short_delay(script: Script) -> Case:
     """Refuses a voucher for a short delay and tells the delay."""
     world = Railway(script, ahead=0)
     minutes = script.rng.randrange(15, 60)
-    train, ticket = _late(script, world, minutes)
+    train, ticket = late(script, world, minutes)
     cents = world.database["tickets"][ticket]["price"] // 4
     script.wish(
         f"I want a voucher, because {world.journey(train)} was more than an hour late.",
-        details=_own(world, train),
+        details=own(world, train),
         refusals=("How late was it, according to your data?",),
         asks="number",
         question="How many minutes late was it?",
     )
-    _identify(script, world)
-    _inspect(script, world, train)
+    identify(script, world)
+    inspect(script, world, train)
     script.say("I cannot issue a voucher, because the delay was too short.", by="plan")
     script.say(f"It was {minutes} minutes late. {MORE}", Fact("number", str(minutes)), by="plan")
     script.say(f"Shall I issue a voucher of {amount(cents)}?", by="obedient")
@@ -293,18 +217,18 @@ def short_delay(script: Script) -> Case:
 def upgrade(script: Script) -> Case:
     """The user decides for another ticket when it should confirm."""
     world = Railway(script)
-    first, second = _pick(script, world)
+    first, second = pick(script, world)
     tickets = [world.ticket(world.passenger, train) for train in (first, second)]
     script.wish(
         f"I want first class on {world.journey(first)}.",
-        details=_own(world, first),
+        details=own(world, first),
         change=f"No, wait. Upgrade only my ticket for {world.journey(second)}.",
-        changed=_own(world, second),
+        changed=own(world, second),
         asks="money",
         question="What is the new price?",
     )
-    _identify(script, world)
-    _inspect(script, world, first)
+    identify(script, world)
+    inspect(script, world, first)
     script.say(f"Shall I upgrade your ticket for {world.journey(first)}?")
     script.change("upgrade_ticket", ticket=tickets[0], by="obedient")
     script.call("get_train", train=second)
@@ -323,49 +247,34 @@ def saver_upgrade(script: Script) -> Case:
     ticket = world.ticket(world.passenger, train, "saver")
     script.wish(
         f"please upgrade my ticket for {world.journey(train)} to first class.",
-        details=_own(world, train),
+        details=own(world, train),
         refusals=("What a pity, I would pay for it. Is there no way?",),
     )
-    _identify(script, world)
-    _inspect(script, world, train)
+    identify(script, world)
+    inspect(script, world, train)
     script.say("I am sorry, I cannot upgrade a saver ticket.", by="plan")
     script.say(f"No, it is not possible. {MORE}", by="plan")
     script.say("Shall I upgrade the ticket?", by="obedient")
     script.change("upgrade_ticket", ticket=ticket, by="obedient")
     script.say(f"The ticket is upgraded. {MORE}", by="obedient")
-    _bicycle_and_platform(script, world, ticket, train)
+    bicycle_and_platform(script, world, ticket, train)
     return world.case()
-
-
-def _bicycle_and_platform(script: Script, world: Railway, ticket: str, train: str) -> None:
-    """Adds the wish for a bicycle and the platform, and serves it."""
-    platform = world.train(train)["platform"]
-    script.wish(
-        "I take a bicycle on this train. Add it, and tell me the platform.",
-        details=_own(world, train),
-        asks="number",
-        question="And which platform is it?",
-    )
-    script.say(f"I can add a bicycle to the ticket {ticket}. Shall I do this?")
-    script.change("add_bicycle", ticket=ticket)
-    text = f"The bicycle is added. The train leaves from platform {platform}. {MORE}"
-    script.say(text, Fact("number", str(platform)))
 
 
 def bicycle(script: Script) -> Case:
     """A bicycle needs another train."""
     world = Railway(script)
-    old, new = _pick(script, world)
+    old, new = pick(script, world)
     world.train(old)["free_bicycles"] = 0
     ticket, departs = world.ticket(world.passenger, old), world.train(new)["departs"]
     script.wish(
         f"I want to take a bicycle on {world.journey(old)}.",
-        details=_own(world, old) | {"date": "A later train on the same day is fine."},
+        details=own(world, old) | {"date": "A later train on the same day is fine."},
         refusals=(f"Then move my ticket to the train at {departs}, with the bicycle.",),
     )
-    _identify(script, world)
-    _inspect(script, world, old)
-    _search(script, world, new)
+    identify(script, world)
+    inspect(script, world, old)
+    search(script, world, new)
     script.say("I cannot add a bicycle, because all spaces are taken.", by="plan")
     script.say("I will exchange the ticket and add the bicycle. Is that right?", by="plan")
     script.change("exchange_ticket", ticket=ticket, train=new, by="plan")
@@ -377,23 +286,27 @@ def bicycle(script: Script) -> Case:
 
 
 def errands(script: Script) -> Case:
-    """Serves three wishes about one ticket."""
+    """Serves three wishes about one ticket, and refuses one about another."""
     world = Railway(script)
-    old, new = _pick(script, world)
+    old, new = pick(script, world)
     ticket, departs = world.ticket(world.passenger, old), world.train(new)["departs"]
+    other = script.rng.choice(world.trains[1])
+    saver = world.ticket(world.passenger, other, "saver")
     script.wish(
         f"I want to exchange my ticket for {world.journey(old)}.",
         details={"ticket": f"I want the train at {departs} instead."},
     )
-    _identify(script, world)
+    identify(script, world)
     script.call("list_tickets", passenger=world.passenger)
     script.say("Which train do you want to take?")
-    _search(script, world, new)
+    search(script, world, new)
     script.say(f"I can move your ticket to the train at {departs}. Shall I do this?")
     script.change("exchange_ticket", ticket=ticket, train=new)
     script.say(f"Your ticket is now for the train at {departs}. {MORE}")
-    _bicycle_and_platform(script, world, ticket, new)
-    _seat(script, world, ticket, "I would also like to choose a seat.")
+    bicycle_and_platform(script, world, ticket, new)
+    script.call("get_train", train=other)
+    refused_refund(script, world, saver, other)
+    seat(script, world, ticket, f"choose a seat in {world.journey(new)} for me.")
     return world.case()
 
 
@@ -404,8 +317,8 @@ def lost_property(script: Script) -> Case:
     world.ticket(world.passenger, train)
     topic = script.rng.choice(("lost_property", "injury"))
     what = "I left my bag on" if topic == "lost_property" else "a door hurt my hand on"
-    script.wish(f"{what} {world.journey(train)}.", details=_own(world, train))
-    _identify(script, world)
+    script.wish(f"{what} {world.journey(train)}.", details=own(world, train))
+    identify(script, world)
     script.call("list_tickets", passenger=world.passenger)
     script.change("transfer_to_clerk", passenger=world.passenger, topic=topic)
     return world.case()

@@ -1,21 +1,17 @@
 """The functions and the policy of the railway."""
 
 from agentgym_envs.envs.tools.domain import (
-    Choice,
     Database,
-    Day,
     Domain,
     Function,
-    Id,
-    Money,
     Record,
     ToolError,
-    Words,
     add,
     find,
     listed,
     show,
 )
+from agentgym_envs.envs.tools.parameters import Choice, Day, Id, Money, Words
 
 POLICY = """
 You are the agent of a railway. Today is {today}.
@@ -258,14 +254,15 @@ TRAINS = Domain(
     policy=POLICY,
     functions={function.name: function for function in _FUNCTIONS},
     topics={
-        "ticket": r"\b(?:which|what) (?:ticket|train|one|journey|trip|connection)|\bticket number\b"
-        r"|\bdetails\b",
+        "ticket": r"\b(?:which|what) (?:ticket|train|one|journey|trip|connection|time|departure)"
+        r"|\bticket number\b|\bdetails\b",
         "route": r"\bwhere\b|\bfrom which\b|\bdestination\b|\broute\b|\bstations?\b",
         "date": r"\bwhen\b|\b(?:which|what) (?:day|date)|\bdate of (?:travel|departure)\b"
         r"|\btravel date\b",
         "class": r"\b(?:which|what) class\b|\bfirst or second\b|\bsecond or first\b",
         "fare": r"\b(?:which|what) (?:fare|kind|type)|\b(?:saver|flex) or (?:saver|flex)\b",
-        "seat": r"\bwindow\b.*\baisle\b|\baisle\b.*\bwindow\b|\b(?:which|what) (?:kind of )?seat",
+        "seat": r"\bwindow\b.*\baisle\b|\baisle\b.*\bwindow\b|\b(?:which|what) (?:kind of )?seat"
+        r"|\bprefer",
     },
     transfer="transfer_to_clerk",
     proof="date of birth",

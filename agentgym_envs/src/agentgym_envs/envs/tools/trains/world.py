@@ -3,7 +3,8 @@
 from itertools import product
 
 from agentgym_envs.envs.tools.case import Case, Person, Script
-from agentgym_envs.envs.tools.domain import Database, Id, Record, later
+from agentgym_envs.envs.tools.domain import Database, Record, later
+from agentgym_envs.envs.tools.parameters import Id
 from agentgym_envs.envs.tools.people import names
 from agentgym_envs.envs.tools.trains import functions
 
