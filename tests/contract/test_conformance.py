@@ -64,6 +64,7 @@ def held(env_id, **kwargs):
             "agentgym/LockedMaze-v1",
             "agentgym/LMRLMaze-v0",
             "agentgym/LMRLWordle-v0",
+            "agentgym/Tools-v0",
             "agentgym/TextCraft-v2",
             "agentgym/BabyAI-v2",
             "agentgym/Search-v1",

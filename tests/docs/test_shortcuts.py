@@ -38,6 +38,10 @@ EXCEPTIONS = {
     ): "the tasks and the actions are upstream's",
     ("agentgym/BabyAI-v2", "each `go to` in turn"): "the tasks and the actions are upstream's",
     ("agentgym/BabyAI-v2", "each macro action in turn"): "the tasks and the actions are upstream's",
+    (
+        "agentgym/Tools-v0",
+        "obeys the user, ignores the policy (knows the task)",
+    ): "this agent knows the task and ignores only the policy",
     ("agentgym/MiniWoB-v1", "clicks all elements in turn"): "the pages are upstream's",
     ("agentgym/TWSimple-v1", "script: fetches the apple"): "there are six foods, so chance is 1/6",
     ("agentgym/TWSimple-v1", "script: fetches all foods"): "there are six foods, so chance is 1/6",

@@ -94,6 +94,7 @@ def test_the_entry_points_say_the_step_limits():
             "LockedMaze": 60,
             "LMRLMaze": 51,
             "LMRLWordle": 6,
+            "Tools": 30,
             "TwoAttempts": 512,
             "TextCraft": 60,
             "BabyAI": 256,

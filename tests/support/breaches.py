@@ -157,6 +157,10 @@ class SpacedTool(Count):
     tools = {"say it": "{action}"}
 
 
+class MissingParameter(Count):
+    tools = {"act": {"template": "{action}", "description": "", "parameters": {"number": {}}}}
+
+
 class Unwritable(Count):
     tools = {"look": "look"}
 
@@ -452,6 +456,7 @@ BREACHES = {
     BrokenTemplate: "reads it back.* expected '}'",
     NumberedParameter: "parameters must be identifiers",
     Quoting: "parameters must be identifiers",
+    MissingParameter: "schemas of other parameters",
     Repeating: "each used once",
     SpacedTool: "is not an identifier",
     Unwritable: "no function writes the action '0'",

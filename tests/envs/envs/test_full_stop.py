@@ -16,6 +16,7 @@ GRAMMARS = {
     "agentgym/LockedMaze-v1": [{}],
     "agentgym/LMRLMaze-v0": [{}],
     "agentgym/LMRLWordle-v0": [{}],
+    "agentgym/Tools-v0": [{}],
     "agentgym/TextCraft-v2": [{}],
     "agentgym/BabyAI-v2": [{}],
     "agentgym/Connect4-v1": [{"seats": "all"}],

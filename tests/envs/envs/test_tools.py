@@ -1,14 +1,17 @@
 """Tools: episodes by hand, an audit of the policy, and the invariants of the databases."""
 
+import json
 import random
 import re
 from collections import Counter
 from contextlib import suppress
 from copy import deepcopy
 from datetime import date
+from types import SimpleNamespace
 
 import gymnasium
 import pytest
+from evaluations import evaluate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stub_model import StubModel, ok
@@ -22,7 +25,10 @@ from agentgym_envs.envs.tools.parameters import BadCall
 from agentgym_envs.envs.tools.tasks import DOMAINS, KINDS, case_of, tasks
 from agentgym_envs.envs.tools.understanding import understand
 from agentgym_envs.envs.tools.user import PATIENCE, ScriptedUser
+from agentgym_envs.evaluate.plan import plan as make_plan
+from agentgym_envs.models.answers import Reply, ToolCall, Usage
 from agentgym_envs.pool import describe
+from agentgym_envs.serve.tools import Toolbox
 from agentgym_envs.wrappers.formats import FunctionCall
 
 ID = "agentgym/Tools-v0"
@@ -424,7 +430,7 @@ def test_a_rejected_call_changes_nothing():
     [
         ("fly", "There is no such tool. The tools are: say, find_member,"),
         ("get_train train=T-123", "There is no such tool"),
-        ("get_item", "Write the call in this form: get_item item=ITEM"),
+        ("get_item", "Write the call in this form: get_item item=B-123"),
         ("get_item item=B-123 item=B-123", "in this form"),
         ("get_item B-123", "in this form"),
         ("get_item item=B-123 day=2", "in this form"),
@@ -614,6 +620,40 @@ def test_the_tools_have_types_also_in_another_process():
     assert renew["parameters"]["required"] == ["loan", "days"]
     assert schemas["choose_seat"]["parameters"]["properties"]["seat"]["enum"] == ["window", "aisle"]
     assert schemas["waive_fees"]["parameters"]["properties"]["fees"]["type"] == "number"
+
+
+class Caller:
+    """A model that makes the calls of a list."""
+
+    def __init__(self, calls):
+        self.calls, self.tools, self.seen = iter(calls), None, []
+
+    async def complete(self, messages, *, tools=None, sample=""):
+        self.tools, self.seen = tools, messages
+        call = json.loads(next(self.calls))
+        made = ToolCall(call["name"], json.dumps(call["arguments"]), "c")
+        return Reply(text="", usage=Usage(1, 1), tool_calls=(made,))
+
+
+def test_an_agent_with_function_calls_gets_the_types_and_solves_a_task(tmp_path):
+    task_id = "trains-refund-6"
+    case = case_of(tasks().get(task_id))
+    calls = FunctionCall(registry.make(ID).unwrapped.tools)
+    plan = [a for action in case.plan for a in [action] * (1 + (case.busy and action in case.gold))]
+    model = Caller(map(calls.render, plan))
+    items, _ = make_plan(ID, tasks=task_id)
+    (row,) = evaluate(tmp_path, items, "function", client=model, horizon=30).record.rows
+    assert row["success"]
+    assert [turn["action"] for turn in row["turns"]] == plan
+    refund = next(t["function"] for t in model.tools if t["function"]["name"] == "cancel_ticket")
+    assert refund["parameters"]["properties"]["refund"]["type"] == "number"
+
+
+def test_mcp_has_the_types_and_a_session():
+    toolbox = Toolbox(SimpleNamespace(description=describe(ID)))
+    schemas = {tool["name"]: tool["inputSchema"] for tool in toolbox.schemas()}
+    assert schemas["renew_loan"]["required"] == ["session", "loan", "days"]
+    assert schemas["renew_loan"]["properties"]["days"]["maximum"] == 60
 
 
 def test_the_plans_are_calls_of_tools():

@@ -14,6 +14,7 @@ from agentgym_envs.pool import EnvPool
 from agentgym_envs.wrappers import FORMATS, ActionFormat, FormatError
 
 IDS = ["agentgym/Maze-v1", "agentgym/TextCraft-v2", "agentgym/BabyAI-v2", "agentgym/Search-v1"]
+IDS += ["agentgym/Tools-v0"]
 TOOLS = {
     "go": "go {direction}",
     "craft": "craft {number} {item} using {ingredients}",
@@ -36,6 +37,61 @@ def test_the_oracle_solves_tasks_in_every_format(env_id, name):
         *_, info = env.step(response)
         assert not info["invalid"]
     assert info["success"]
+
+
+TYPED = {
+    "look": "look",
+    "pay": {
+        "template": "pay {amount} to {name} in {days}",
+        "description": "Pays a person.",
+        "parameters": {
+            "amount": {"type": "number", "description": "in euros"},
+            "days": {"type": "integer"},
+        },
+    },
+}
+
+
+def test_a_tool_has_a_description_and_types():
+    look, pay = (tool["function"] for tool in FORMATS["function"](TYPED).schema())
+    assert pay == {
+        "name": "pay",
+        "description": "Pays a person.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "amount": {"type": "number", "description": "in euros"},
+                "name": {"type": "string"},  # a parameter without a schema
+                "days": {"type": "integer"},
+            },
+            "required": ["amount", "name", "days"],
+            "additionalProperties": False,
+        },
+    }
+    assert look["description"] == "Takes the action: look"
+    assert look["parameters"]["properties"] == {}
+
+
+@pytest.mark.parametrize(
+    ("action", "amount", "days"),
+    [
+        ("pay 12.5 to Ann in 3", 12.5, 3),
+        ("pay 12 to Ann in -3", 12, -3),
+        ("pay 0.25 to Ann in 0", 0.25, 0),
+        ("pay 12.50 to Ann in 007", "12.50", "007"),  # numbers would lose the zeros
+        ("pay 1e3 to Ann in NaN", "1e3", "NaN"),
+        ("pay [1] to Ann in true", "[1]", "true"),
+        (f"pay {10**30} to Ann in 1", str(10**30), 1),
+    ],
+)
+def test_numbers_are_written_as_numbers_if_the_action_stays_the_same(action, amount, days):
+    form = FORMATS["function"](TYPED)
+    call = form.render(action)
+    assert json.loads(call) == {
+        "name": "pay",
+        "arguments": {"amount": amount, "name": "Ann", "days": days},
+    }
+    assert form.parse(call) == action
 
 
 @pytest.mark.parametrize(

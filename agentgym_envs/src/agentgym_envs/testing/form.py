@@ -120,7 +120,7 @@ def tools(subject: Subject) -> str:
         extra = set() if isinstance(tool, str) else set(tool["parameters"])
         expect(
             extra <= set(parameters(template)),
-            f"{template!r}: there are schemas of other parameters: {sorted(extra)}",
+            f"{template!r}: there are schemas of other parameters than its own: {sorted(extra)}",
         )
     calls = FunctionCall(found)
     for action in subject.offered:

@@ -79,8 +79,8 @@ class Function:
 
     @property
     def usage(self) -> str:
-        """The template with capitals for values."""
-        return " ".join([self.name, *(f"{name}={name.upper()}" for name in self.parameters)])
+        """The template with the forms of the values."""
+        return self.template.format(**{n: p.usage for n, p in self.parameters.items()})
 
 
 @dataclass(frozen=True)

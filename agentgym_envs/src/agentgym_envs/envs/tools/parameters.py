@@ -17,6 +17,10 @@ class Parameter(Protocol):
     def schema(self) -> dict[str, Any]:
         """Returns the JSON schema."""
 
+    @property
+    def usage(self) -> str:
+        """The form of a value."""
+
     def read(self, text: str) -> Any:
         """Returns the value of a text.
 
@@ -35,10 +39,10 @@ class Id:
 
     def schema(self) -> dict[str, Any]:
         """Returns the schema of a string."""
-        return {"type": "string", "description": f"{self.description}, such as {self.example}"}
+        return {"type": "string", "description": f"{self.description}, such as {self.usage}"}
 
     @property
-    def example(self) -> str:
+    def usage(self) -> str:
         """An id of this form."""
         return f"{self.letter}-{'123456'[: self.digits]}"
 
@@ -51,7 +55,7 @@ class Id:
         """Returns the id in capitals."""
         if re.fullmatch(self.pattern, text.upper()):
             return text.upper()
-        raise BadCall(f"must look like {self.example}")
+        raise BadCall(f"must look like {self.usage}")
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,11 @@ class Choice:
     def schema(self) -> dict[str, Any]:
         """Returns the schema of an enumeration."""
         return {"type": "string", "enum": list(self.options), "description": self.description}
+
+    @property
+    def usage(self) -> str:
+        """The options."""
+        return "|".join(self.options)
 
     def read(self, text: str) -> str:
         """Returns the word in small letters."""
@@ -79,6 +88,8 @@ class Whole:
     description: str
     low: int
     high: int
+
+    usage = "NUMBER"
 
     def schema(self) -> dict[str, Any]:
         """Returns the schema of an integer."""
@@ -98,6 +109,8 @@ class Money:
 
     description: str
 
+    usage = "AMOUNT"
+
     def schema(self) -> dict[str, Any]:
         """Returns the schema of a number."""
         return {"type": "number", "minimum": 0, "description": self.description}
@@ -114,6 +127,8 @@ class Day:
     """A date."""
 
     description: str
+
+    usage = "YYYY-MM-DD"
 
     def schema(self) -> dict[str, Any]:
         """Returns the schema of a string."""
@@ -140,6 +155,8 @@ class Words:
 
     description: str
     pattern: str
+
+    usage = "TEXT"
 
     def schema(self) -> dict[str, Any]:
         """Returns the schema of a string."""

@@ -136,7 +136,7 @@ def all_loans(script: Script) -> Case:
 
 
 def reservation(script: Script) -> Case:
-    """Reserves one of two items by an author; the user does not know the title."""
+    """Reserves a book of which the user knows the author and a word of the title."""
     world = Library(script)
     item = _on_loan(world)
     due = next(v["due"] for v in world.database["loans"].values() if v["item"] == item)
