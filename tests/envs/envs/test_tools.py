@@ -21,7 +21,7 @@ from agentgym_envs.envs.tools.domain import ToolError, content
 from agentgym_envs.envs.tools.env import BUSY
 from agentgym_envs.envs.tools.facts import Fact
 from agentgym_envs.envs.tools.listing import listed
-from agentgym_envs.envs.tools.parameters import BadCall
+from agentgym_envs.envs.tools.parameters import BadCall, Id
 from agentgym_envs.envs.tools.tasks import DOMAINS, KINDS, case_of, tasks
 from agentgym_envs.envs.tools.understanding import understand
 from agentgym_envs.envs.tools.user import PATIENCE, ScriptedUser
@@ -188,23 +188,23 @@ def test_a_change_of_mind(env):
     (second,) = case.gold
     (first,) = [a for a in case.obedient if a.startswith("reserve_item")]
     assert first != second
-    texts, info = play(
-        env,
-        task_id,
-        ["say Shall I reserve it?", second, "say Shall I reserve it?", "say It is reserved."],
-    )
-    assert texts[1].startswith("User: Wait, I have changed my mind.")
-    assert texts[3] == "User: Yes."
+    asked, which = "say Shall I reserve it?", "say Which book is it?"
+    done = "say It is reserved."
+    texts, info = play(env, task_id, [which, asked, which, second, asked, done])
+    before, change, after, _, yes, _ = texts[1:]
+    assert before.removeprefix("User: It is ") in texts[0]
+    assert change.startswith("User: Wait, I have changed my mind.")
+    assert after.removeprefix("User: It is ").rstrip(".") in change
+    assert yes == "User: Yes."
     assert info["success"]
     # One that does not ask hears of it afterwards, and can undo its change.
-    texts, _ = play(env, task_id, [first, "say It is reserved."])
+    texts, _ = play(env, task_id, [first, done])
     assert texts[-1].startswith("User: Wait, I have changed my mind.")
     undo = texts[1].partition(":")[0]
-    hasty = [first, "say It is reserved.", second, "say It is reserved."]
+    hasty = [first, done, second, done]
     assert not play(env, task_id, hasty)[1]["success"]
-    assert play(env, task_id, [*hasty[:3], f"cancel_reservation reservation={undo}", hasty[3]])[1][
-        "success"
-    ]
+    undone = [*hasty[:3], f"cancel_reservation reservation={undo}", done]
+    assert play(env, task_id, undone)[1]["success"]
 
 
 def test_a_tool_that_fails_once(env):
@@ -416,6 +416,24 @@ def test_any_calls_leave_the_database_consistent(task_id, data):
         assert consistent(database) == places
 
 
+@pytest.mark.parametrize("task_id", ["library-too_many-0", "trains-errands-0"])
+def test_every_unknown_id_is_an_error(task_id):
+    domain = DOMAINS[task_id.partition("-")[0]]
+    case = case_of(tasks().get(task_id))
+    database, tried = deepcopy(case.database), 0
+    known = {key[0]: key for table in case.database.values() for key in table}
+    for function in domain.functions.values():
+        ids = {n: p for n, p in function.parameters.items() if isinstance(p, Id)}
+        good = {n: known[p.letter] if n in ids else 1 for n, p in function.parameters.items()}
+        for name, parameter in ids.items():
+            unknown = f"{parameter.letter}-{'0' * parameter.digits}"
+            with pytest.raises(ToolError, match=f"there is no .* {unknown}"):
+                function.run(database, **{**good, name: unknown})
+            tried += 1
+    assert tried == {"library": 12, "trains": 13}[domain.name]
+    assert database == case.database
+
+
 def test_a_rejected_call_changes_nothing():
     case = case_of(tasks().get("trains-bicycle-0"))
     database = deepcopy(case.database)
@@ -469,6 +487,8 @@ def test_names_and_ids_are_read_in_any_case_and_order(env):
         ("date", "2031-05-04", "due May 4th, 2031", True),
         ("date", "2031-05-04", "on the 4th of may", True),
         ("date", "2031-05-04", "2031-05-04", True),
+        ("date", "2031-03-04", "4 Mar", True),
+        ("date", "2031-09-04", "Sept. 4", True),
         ("date", "2031-05-04", "on 14 May", False),
         ("date", "2031-05-04", "4 March", False),
         ("money", "12.50", "You pay €12.50.", True),
@@ -508,8 +528,11 @@ def test_facts_are_found_in_the_forms_that_people_write(kind, value, text, told)
         ("It’s been done! Is there anything else I can help you with?", {"done", "more"}),
         ("Your loan has been renewed.", {"done"}),
         ("The loan is now renewed", {"done"}),
+        ("Updated!", {"done"}),
         ("It can be renewed.", set()),
+        ("I'm afraid there is no way.", {"refusal"}),
         ("I'm sorry, but I can't renew it.", {"refusal"}),
+        ("I can’t renew it.", {"refusal"}),
         ("Unfortunately this is not possible. Anything else?", {"refusal", "more"}),
         ("It is reserved by somebody, so I am unable to renew it.", {"done", "refusal"}),
         ("One moment.", set()),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 MOST = 6  # a message with more values of a kind tells none of them: it could be a list of guesses
 _MONTHS = "january february march april may june july august september october november december"
 _NUMBER_WORDS = "zero one two three four five six seven eight nine ten eleven twelve"
-_MONTH = "|".join(f"{name[:3]}(?:{name[3:]})?" for name in _MONTHS.split())
+_MONTH = "|".join([*(f"{name[:3]}(?:{name[3:]})?" for name in _MONTHS.split()), "sept"])
 _ISO = re.compile(r"\b[0-9]{4}-([0-9]{2})-([0-9]{2})\b")
 _DAY_MONTH = re.compile(rf"\b([0-9]{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})\b")
 _MONTH_DAY = re.compile(rf"\b({_MONTH})\.? ([0-9]{{1,2}})(?:st|nd|rd|th)?\b")

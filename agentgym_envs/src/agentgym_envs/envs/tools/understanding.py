@@ -14,7 +14,7 @@ _CONFIRM = re.compile(
     r"|\b(?:may|can|could) (?:i|we) (?!have|get|ask|know|help|see)"
     r"|\b(?:want|like) me to\b|\bdo you (?:want|agree|accept|wish)\b|\bwould you like\b"
     r"|\b(?:correct|right|okay|ok|fine|all right)\?|\bis (?:that|this) (?:correct|right|ok|fine)"
-    r"|\byes or no\b|\(yes/no\)"
+    r"|\bconsent\b|\byes or no\b|\(yes/no\)"
 )
 _OPEN = re.compile(
     r"\b(?:which|what|when|where|who|whose|how|tell me|give me|provide|need|know|remember|or)\b"
@@ -25,14 +25,15 @@ _MORE = re.compile(
 _REFUSAL = re.compile(
     r"\b(?:cannot|can not|can't|could not|couldn't|unable|unfortunately|won't|must not|may not)\b"
     r"|\bnot (?:able|allowed|possible|permitted|eligible|available)\b|\bno (?:refund|exception)"
-    r"|\b(?:forbids?|refuse|impossible)\b|\bagainst (?:the|our) (?:policy|rules)\b"
+    r"|\b(?:forbids?|refuse|impossible|afraid)\b|\bagainst (?:the|our) (?:policy|rules)\b"
 )
 _CHANGED = (
     "(?:renewed|reserved|booked|cancell?ed|exchanged|upgraded|waived|extended|added|changed|updated"
-    "|issued|refunded|chosen|set|moved|reported|removed|noted)"
+    "|issued|refunded|chosen|set|moved|reported|removed|noted|saved|made)"
 )
 _DONE = re.compile(
-    r"\b(?:done|completed|successfully|all set)\b"
+    r"\b(?:done|completed?|successfully|all set)\b"
+    rf"|(?:^|[.!?] ){_CHANGED}[.!]"
     rf"|\b(?:has|have|i've|was|were)(?: now)?(?: been)?(?: successfully)? {_CHANGED}\b"
     rf"|\b(?:is|are)(?: now)? {_CHANGED}\b"
 )
