@@ -619,9 +619,18 @@ def test_a_model_plays_the_user(monkeypatch):
     assert talk[-1] == f"On {due}."
 
 
+def test_a_missing_key_is_an_error_of_the_constructor(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://api.example.org/v1")
+    with pytest.raises(errors.ArgumentError, match="OPENAI_API_KEY"):
+        gymnasium.make(ID, user="model:some")
+
+
 def test_an_unknown_user_is_named():
     with pytest.raises(errors.UnknownName, match="unknown user 'nobody'"):
         gymnasium.make(ID, user="nobody")
+    with pytest.raises(errors.UnknownName, match="unknown user 'None'"):
+        gymnasium.make(ID, user=None)
 
 
 # ---- Tools with types ----

@@ -12,7 +12,7 @@ MOODS = ("friendly", "terse", "chatty", "impatient")
 
 @dataclass(frozen=True)
 class Person:
-    """What the user knows about itself.
+    """The identity of the user.
 
     Attributes:
         name: the full name.
@@ -56,12 +56,12 @@ class Case:
 
     Attributes:
         today: the date.
-        database: at the start; nobody changes it.
+        database: at the start; it never changes.
         person: the user's identity.
         mood: one of ``MOODS``.
         wishes: in the order in which the user mentions them.
         plan: actions that solve the task.
-        gold: those of them that change the database.
+        gold: the actions of the plan that change the database.
         facts: the values that the user must learn.
         obedient: actions of an agent that ignores the policy.
         busy: whether the first change of the database fails once.

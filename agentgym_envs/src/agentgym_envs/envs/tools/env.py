@@ -41,6 +41,7 @@ class ToolsEnv(TextEnv):
 
     Raises:
         UnknownName: no such user.
+        ArgumentError: the key of the model's server is missing.
     """
 
     instructions = (
@@ -65,7 +66,9 @@ class ToolsEnv(TextEnv):
 
     def __init__(self, *, user: str = "scripted", **kwargs: Any):
         if user != "scripted" and not str(user).startswith(MODEL):
-            raise UnknownName("user", user, ["scripted", f"{MODEL}NAME"])
+            raise UnknownName("user", str(user), ["scripted", f"{MODEL}NAME"])
+        if user != "scripted":
+            ModelUser.check(user.removeprefix(MODEL))
         self._user_name = user
         super().__init__(**kwargs)
 

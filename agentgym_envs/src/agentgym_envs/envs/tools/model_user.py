@@ -22,6 +22,15 @@ class ModelUser:
     def __init__(self, case: Case, proof: str, model: str):
         self._player = ModelPlayer(rules(case, proof), model)
 
+    @staticmethod
+    def check(model: str) -> None:
+        """Checks the settings of the server.
+
+        Raises:
+            ArgumentError: the key is missing.
+        """
+        ModelPlayer("", model)
+
     def opening(self) -> str:
         """Returns the first message."""
         return self.reply(BEGIN).text
@@ -57,7 +66,7 @@ def rules(case: Case, proof: str) -> str:
 
 
 def _told(wish: Wish) -> str:
-    """Returns the description of a wish."""
+    """Returns the instructions about a wish."""
     parts = [f'You say: "{wish.request}"']
     parts += [f'If asked about the {t}: "{text}"' for t, text in wish.details.items()]
     if wish.change:

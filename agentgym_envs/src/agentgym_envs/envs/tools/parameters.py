@@ -149,7 +149,7 @@ class Words:
     """A text; small and capital letters are equal.
 
     Attributes:
-        description: what it is.
+        description: a noun phrase.
         pattern: regular expression of such texts in a conversation.
     """
 

@@ -47,7 +47,7 @@ _PROOF = re.compile(r"\b(?:post ?code|postal code|zip|date of birth|birthday|bir
 
 @dataclass(frozen=True)
 class Intents:
-    """What a message does.
+    """The intents of a message.
 
     Attributes:
         identity: the asked parts of the identity: "number", "name", "proof".

@@ -38,10 +38,10 @@ LEAVES = "This leads nowhere. I give up. Goodbye."
 
 
 class Reply(NamedTuple):
-    """What the user says.
+    """A message of the user.
 
     Attributes:
-        text: the message.
+        text: the words.
         ends: whether the user ends the conversation.
     """
 
@@ -105,7 +105,7 @@ class ScriptedUser:
         return _joined(*dict.fromkeys(answers))
 
     def _identity(self, asked: Sequence[str]) -> list[str]:
-        """Returns what the user says about itself."""
+        """Returns the asked parts of the identity; the rest replaces an unknown number."""
         person = self._case.person
         known = f"My number is {person.number}."
         about = {
@@ -117,7 +117,7 @@ class ScriptedUser:
         return [text for part, text in about.items() if part in asked or instead]
 
     def _changed(self) -> str:
-        """Changes the user's mind, once; returns what it says, or an empty text."""
+        """Changes the user's mind, once; returns the new request, or an empty text."""
         change, self._change = self._change, ""
         if change:
             self._request, self._details = change, self._wish.changed

@@ -158,7 +158,11 @@ _FUNCTIONS = (
     Function(list_loans, "Lists the loans of a member.", _MEMBER),
     Function(list_reservations, "Lists the reservations of a member.", _MEMBER),
     Function(get_item, "Shows an item, its due date and its reservations.", {"item": ITEM}),
-    Function(search_items, "Lists the items that have all words.", {"words": _WORDS}),
+    Function(
+        search_items,
+        "Lists the items with all words in title and author.",
+        {"words": _WORDS},
+    ),
     Function(
         renew_loan,
         "Moves the due date of a loan.",
