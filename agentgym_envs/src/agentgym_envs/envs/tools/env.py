@@ -32,7 +32,7 @@ _SAY: Tool = {
 
 
 class ToolsEnv(TextEnv):
-    """Serve a user with function calls, by the rules of a policy.
+    """Serve a user with function calls, by a policy.
 
     Args:
         user: "scripted", or "model:NAME" for a model at ``OPENAI_BASE_URL``. With a model, episodes
