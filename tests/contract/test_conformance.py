@@ -66,6 +66,7 @@ def held(env_id, **kwargs):
             "agentgym/LMRLWordle-v0",
             "agentgym/Tools-v0",
             "agentgym/TextCraft-v2",
+            "agentgym/Household-v0",
             "agentgym/BabyAI-v2",
             "agentgym/Search-v1",
         ),

@@ -42,6 +42,14 @@ EXCEPTIONS = {
         "agentgym/Tools-v0",
         "obeys the user, ignores the policy (knows the task)",
     ): "this agent knows the task and ignores only the policy",
+    (
+        "agentgym/Household-v0",
+        "searcher, which reads the observations",
+    ): "this is a strategy for the task",
+    (
+        "agentgym/Household-v0",
+        "all objects in turn, with the named change, to the named target",
+    ): "it ignores the object only; 50 turns are enough for a dozen objects",
     ("agentgym/MiniWoB-v1", "clicks all elements in turn"): "the pages are upstream's",
     ("agentgym/TWSimple-v1", "script: fetches the apple"): "there are six foods, so chance is 1/6",
     ("agentgym/TWSimple-v1", "script: fetches all foods"): "there are six foods, so chance is 1/6",

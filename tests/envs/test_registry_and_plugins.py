@@ -97,6 +97,7 @@ def test_the_entry_points_say_the_step_limits():
             "Tools": 30,
             "TwoAttempts": 512,
             "TextCraft": 60,
+            "Household": 50,
             "BabyAI": 256,
             "ScienceWorld": 100,
             "Search": 10,

@@ -96,7 +96,7 @@ def test_the_lowest_python_is_the_first_classifier(package):
     assert minors[0].endswith(f" {lowest}")
 
 
-@pytest.mark.parametrize("data", ["search/facts.json", "textcraft/recipes.json"])
+@pytest.mark.parametrize("data", ["household/facts.json", "search/facts.json", "textcraft/recipes.json"])
 def test_the_notice_names_every_derived_data_file(data):
     envs = "agentgym_envs/envs/"
     assert envs + data in (ROOT / "agentgym_envs/NOTICE").read_text()
@@ -105,4 +105,4 @@ def test_the_notice_names_every_derived_data_file(data):
 def test_every_derived_data_file_is_known_above():
     folder = ROOT / "agentgym_envs/src/agentgym_envs/envs"
     derived = {p.parent.name for p in folder.rglob("derive.py")}
-    assert derived == {"search", "textcraft"}
+    assert derived == {"household", "search", "textcraft"}

@@ -18,6 +18,7 @@ GRAMMARS = {
     "agentgym/LMRLWordle-v0": [{}],
     "agentgym/Tools-v0": [{}],
     "agentgym/TextCraft-v2": [{}],
+    "agentgym/Household-v0": [{}],
     "agentgym/BabyAI-v2": [{}],
     "agentgym/Connect4-v1": [{"seats": "all"}],
     "agentgym/Negotiation-v1": [{"seats": "all"}, {}],

@@ -109,6 +109,13 @@ def chosen(world, planner, rng, mode):
     return rng.choice([command for command in moves if command.partition(" ")[0] == verb])
 
 
+@pytest.fixture(scope="module", autouse=True)
+def hurried():
+    import household_engine
+
+    household_engine.hurry()
+
+
 @pytest.mark.parametrize("part", range(PARTS))
 def test_the_twin_answers_like_the_engine(part):
     from household_engine import Engine

@@ -80,7 +80,12 @@ class FamilyRoutes:
         session = self._session(fields)
         index = whole_number(fields, self._family.index, default=0)
         task_id = self._family.task_id(index)
-        result = await self._sessions.reset(session, task_id=task_id, seed=self._family.seed(index))
+        result = await self._sessions.reset(
+            session,
+            task_id=task_id,
+            seed=self._family.seed(index),
+            keywords=self._family.keywords,
+        )
         return self._family.begun(result)
 
     async def _step(self, request: Request) -> Any:

@@ -6,6 +6,7 @@ The fields are those that the clients of agentenv 0.2.0 read.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from agentgym_envs import registry
@@ -13,6 +14,7 @@ from agentgym_envs.errors import TaskError
 from agentgym_envs.pool import Result
 from agentgym_envs.serve.refusal import Refusal
 
+_PUT = r"^\s*put (.+) in/on (.+)"
 _FENCED = re.compile(r"```(.*?)```", re.DOTALL)
 ORDER = ("test", "train", "dev")  # SearchQA's numbers begin with the test split
 
@@ -33,6 +35,8 @@ class Family:
     """The field of a reset with the task's number."""
     begins: ClassVar[bool] = False
     """Whether ``create`` starts an episode."""
+    keywords: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    """Constructor keywords of every session."""
 
     def __init__(self, env_id: str, keywords: Mapping[str, Any]):
         self.env_id = env_id
@@ -305,6 +309,43 @@ class Wordle(_Listed):
         return {"filtered_vocab": _filtered_vocab}
 
 
+class AlfWorld(_Listed):
+    """ALFWorld. Numbers count the tasks: test, then train, then dev.
+
+    The words are those of ALFWorld 0.3.3, which AgentGym's server uses: ``put X in/on Y`` instead
+    of ``move X to Y``, and no ``help``.
+    """
+
+    name, index = "alfworld", "game"
+    keywords = MappingProxyType({"admissible": True})
+
+    def action(self, response: object) -> object:
+        """Returns the command in this package's words."""
+        return re.sub(_PUT, r"move \1 to \2", response) if isinstance(response, str) else response
+
+    def begun_text(self, result: Result) -> str:
+        """Leaves out the welcome, as the original's server does."""
+        return "\n".join(result.observation.split("\n\n")[1:])
+
+    def begun(self, result: Result) -> Any:
+        """Returns the text with the commands that are possible."""
+        observation = self.begun_text(result)
+        return {"observation": observation, "available_actions": _put_actions(result)}
+
+    def stepped_text(self, result: Result) -> str:
+        """Leaves out the arrival, as the original's server does."""
+        text = re.sub(r"^You arrive at [^.]*\. ", "", result.observation)
+        return re.sub("^You move the (.*) to the ", r"You put the \1 in/on the ", text)
+
+    def stepped(self, result: Result) -> dict[str, Any]:
+        """Adds the commands that are possible."""
+        return {**super().stepped(result), "available_actions": _put_actions(result)}
+
+    def pages(self) -> dict[str, Callable[[Result | None], Any]]:
+        """Adds the commands that are possible."""
+        return {"available_actions": _put_actions}
+
+
 FAMILIES: dict[str, type[Family]] = {
     "agentgym/TextCraft": TextCraft,
     "agentgym/BabyAI": BabyAI,
@@ -312,6 +353,7 @@ FAMILIES: dict[str, type[Family]] = {
     "agentgym/Search": SearchQA,
     "agentgym/LMRLMaze": Maze,
     "agentgym/LMRLWordle": Wordle,
+    "agentgym/Household": AlfWorld,
     "agentgym/WebArena": WebArena,
     "agentgym/WebSites": WebSites,
 }
@@ -336,6 +378,15 @@ def _filtered_vocab(result: Result | None) -> list[str]:
 
     info = (result.info if result else None) or {}
     return list(consistent(info.get("guesses", ())))
+
+
+def _put_actions(result: Result | None) -> list[str]:
+    listed = (result.info or {})["admissible_actions"] if result else []
+    return [
+        re.sub("^move (.+) to (.+)", r"put \1 in/on \2", action)
+        for action in listed
+        if action != "help"
+    ]
 
 
 def _done(result: Result) -> bool:
