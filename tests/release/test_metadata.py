@@ -96,7 +96,9 @@ def test_the_lowest_python_is_the_first_classifier(package):
     assert minors[0].endswith(f" {lowest}")
 
 
-@pytest.mark.parametrize("data", ["household/facts.json", "search/facts.json", "textcraft/recipes.json"])
+@pytest.mark.parametrize(
+    "data", ["household/facts.json", "search/facts.json", "textcraft/recipes.json"]
+)
 def test_the_notice_names_every_derived_data_file(data):
     envs = "agentgym_envs/envs/"
     assert envs + data in (ROOT / "agentgym_envs/NOTICE").read_text()

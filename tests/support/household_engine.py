@@ -1,6 +1,12 @@
-"""The original's engine: TextWorld's for PDDL with the rules and the names of ``alfworld``."""
+"""The original's engine: TextWorld's for PDDL with the rules and the names of ``alfworld``.
+
+    PYTHONPATH=tests/support python -m household_engine tests/envs/envs/household_recorded.json
+
+This command records games of the engine for ``test_household.py``.
+"""
 
 import json
+import random
 import sys
 from functools import lru_cache
 from importlib.resources import files
@@ -10,9 +16,14 @@ import fast_downward
 import textworld.envs.pddl.textgen
 import textworld.logic
 from alfworld.agents.utils.misc import Demangler
-from household_games import game
+from household_games import chosen, game, problem, wild
 from textworld.envs import PddlEnv
 from textworld.generator.game import EntityInfo
+
+from agentgym_envs.envs.household.env import goal_words
+from agentgym_envs.envs.household.plan import Planner
+from agentgym_envs.envs.household.rooms import Design, furnish, goal_of
+from agentgym_envs.envs.household.world import World
 
 RULES = {
     name: files("alfworld").joinpath("data", f"alfred.{kind}").read_text(encoding="utf-8")
@@ -64,3 +75,39 @@ class Engine:
         """Returns the feedback, the admissible commands and whether the game is won."""
         state = self._state
         return state.feedback, state["admissible_commands"], bool(state["won"])
+
+
+RECORDED = {
+    Design("pick_cool_then_place_in_recep", "Mug", "Microwave", 29, 0): "random",
+    Design("pick_clean_then_place_in_recep", "Cloth", "CounterTop", 425, 0): "oracle",
+    Design("look_at_obj_in_light", "Pen", "DeskLamp", 308, 0): "hostile",
+    Design("pick_two_obj_and_place", "Vase", "CoffeeTable", 215, 0): "random",
+}
+"""A game in a room of each kind, and the way to play it. All but the second one are wild."""
+
+
+def recorded(design, mode):
+    """Plays 40 turns; returns the problem in PDDL and the turns.
+
+    A turn has a command, the feedback, the admissible commands without "go to", and the win.
+    """
+    rng = random.Random(f"recorded {design.id}")
+    facts, goal, words = furnish(design), goal_of(design), goal_words(design)
+    if mode != "oracle":
+        wild(facts, goal, rng)
+    world, turns, command = World(facts), [], ""
+    engine, planner = Engine(facts, goal, words.removesuffix(".")), Planner(world, goal)
+    for _ in range(41):
+        feedback, listed, won = engine.shown()
+        turns.append([command, feedback, [c for c in listed if not c.startswith("go to ")], won])
+        command = chosen(world, planner, rng, mode)
+        world.step(command.strip())
+        engine.step(command)
+    return {"words": words, "problem": problem(facts, condition(goal)), "turns": turns}
+
+
+if __name__ == "__main__":
+    hurry()
+    games = [json.dumps(recorded(design, mode)) for design, mode in RECORDED.items()]
+    with open(sys.argv[1], "w", encoding="utf-8") as file:
+        file.write("[\n" + ",\n".join(games) + "\n]\n")

@@ -3,6 +3,8 @@
 import json
 from collections import defaultdict
 
+from agentgym_envs.envs.household.world import MARKS
+
 DOMAIN_TYPES = {
     "rtype": ("microwavetype", "sinkbasintype", "fridgetype"),
     "otype": ("knifetype", "butterknifetype"),
@@ -92,3 +94,82 @@ def game(facts, goal, text, *, domain="", grammar=""):
         "walkthrough": ["look"],
     }
     return json.dumps(data)
+
+
+HOSTILE = (
+    *(
+        "",
+        " ",
+        "LOOK",
+        "look.",
+        "go",
+        "go to",
+        "go to nowhere 1",
+        "take",
+        "put",
+        "xyzzy",
+        "examine",
+    ),
+    *(
+        "open",
+        "inventory please",
+        "help me",
+        "use",
+        "a" * 3000,
+        "\x00",
+        "go to 家 1",
+        "#look#",
+        "{}",
+    ),
+)
+
+
+def wild(facts, goal, rng):
+    """Adds what tasks of this package do not have: the original's games can have it.
+
+    The objects of the goal stay within reach, because the engine refuses games without a solution.
+    """
+    objects = [row[0] for row in facts["pickupable"]]
+    receptacles = [row[0] for row in facts["receptacleatlocation"]]
+    places = [row[1] for row in facts["receptacleatlocation"]]
+    others = [one for one, kind in facts["objecttype"] if one in objects and kind != goal.thing]
+    lost = set(rng.sample(others, len(others) // 6))
+    facts["inreceptacle"] = [row for row in facts["inreceptacle"] if row[0] not in lost]
+    outer = [row[0] for row in facts["isreceptacleobject"]]
+    if outer:
+        facts["inreceptacleobject"] += [(one, rng.choice(outer)) for one in sorted(lost)]
+    for mark in MARKS:
+        facts[mark] += [(one,) for one in rng.sample(objects, len(objects) // 3)]
+    facts["opened"] += [row for row in facts["openable"] if rng.random() < 0.3]
+    facts["inreceptacle"] += [(rng.choice(objects), rng.choice(receptacles)) for _ in range(3)]
+    facts["inreceptacle"] = sorted(set(facts["inreceptacle"]))
+    facts["objectatlocation"] = [
+        (one, place if rng.random() < 0.8 else rng.choice(places))
+        for one, place in facts["objectatlocation"]
+    ]
+    facts["receptacleatlocation"] = [
+        (one, place if rng.random() < 0.8 else rng.choice(places))
+        for one, place in facts["receptacleatlocation"]
+    ]
+    if rng.random() < 0.5:
+        facts["atlocation"] = [("agent1", rng.choice(places))]
+    if lost and rng.random() < 0.5:
+        first = min(lost, key=lambda one: ("knife" not in one, one))
+        facts["holds"], facts["holdsany"] = [("agent1", first)], [("agent1",)]
+    facts["pickupable"] += [row for row in facts["toggleable"] if row not in facts["pickupable"]]
+
+
+def chosen(world, planner, rng, mode):
+    """Returns the next command: of the oracle, of a random verb, or a hostile one."""
+    plan = next(planner.commands(), None)
+    draw = rng.random()
+    if mode == "hostile" and draw < 0.3:
+        return rng.choice([*HOSTILE, *(command[:-1] for command in sorted(world.moves()))])
+    if plan is not None and (mode == "oracle" or draw > 0.6):
+        return plan
+    moves = sorted(world.moves())
+    verbs = sorted({command.partition(" ")[0] for command in moves})
+    if rng.random() < 0.7:
+        verbs = [verb for verb in verbs if verb not in ("help", "inventory", "look")]
+    verb = rng.choice(verbs)
+    return rng.choice([command for command in moves if command.partition(" ")[0] == verb])
