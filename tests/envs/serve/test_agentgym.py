@@ -16,7 +16,12 @@ from agentgym_envs.serve.refusal import Refusal
 @pytest.fixture(scope="module")
 def server():
     with serving(
-        "agentgym/TextCraft-v2", "agentgym/BabyAI-v2", "agentgym/Search-v1", "--workers", "1"
+        "agentgym/TextCraft-v2",
+        "agentgym/BabyAI-v2",
+        "agentgym/Search-v1",
+        "agentgym/Household-v0",
+        "--workers",
+        "1",
     ) as served:
         yield served
 
@@ -126,6 +131,43 @@ def test_searchqa_answers_with_bare_values(server):
         f"id: there is no task {count}, only 0 to {count - 1}",
     )
     post("close")
+
+
+def test_alfworld_has_the_words_of_the_original(server):
+    env = gymnasium.make("agentgym/Household-v0", split="test")
+    task_id = "pick_cool_then_place_in_recep-Bowl-Shelf-10-0"
+    post = created(server, "alfworld")
+    status, answer = post("reset", game=env.unwrapped.task_ids.index(task_id), world_type="Text")
+    assert status == 200
+    room, task = answer["observation"].split("\n")
+    assert room.startswith("You are in the middle of a room. Looking quickly around you, you see")
+    assert task == "Your task is to: cool some bowl and put it in shelf."
+    assert answer["available_actions"][0] == "go to cabinet 1"
+    assert answer["available_actions"][-2:] == ["inventory", "look"]
+    turns = {
+        "go to fridge 1": "The fridge 1 is closed.",
+        "open fridge 1": "You open the fridge 1. The fridge 1 is open. In it, you see a bowl 1.",
+        "take bowl 1 from fridge 1": "You pick up the bowl 1 from the fridge 1.",
+        "cool bowl 1 with fridge 1": "You cool the bowl 1 using the fridge 1.",
+        "go to shelf 2": "On the shelf 2, you see a cellphone 2, and a statue 1.",
+        "put bowl 1 in/on shelf 2": "You put the bowl 1 in/on the shelf 2.",
+    }
+    for action, text in turns.items():
+        assert action in answer["available_actions"]
+        assert server.ask(f"/alfworld/available_actions?id={post.number}") == (
+            200,
+            answer["available_actions"],
+        )
+        status, answer = post("step", action=action)
+        assert (status, answer["observation"]) == (200, text)
+        assert server.ask(f"/alfworld/observation?id={post.number}") == (200, text)
+    assert (answer["reward"], answer["done"], answer["available_actions"]) == (1.0, True, [])
+    train = gymnasium.make("agentgym/Household-v0", split="train").unwrapped.task_ids[0]
+    _, answer = post("reset", game=300, world_type="Text")
+    assert answer["observation"].split("\n")[1] in plan("agentgym/Household-v0", train)[0]
+    status, answer = post("reset", game=3600, world_type="Text")
+    assert (status, answer["error"]) == (400, "game: there is no task 3600, only 0 to 3599")
+    assert post("close") == (200, True)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The unmodified clients of agentenv 0.2.0, for `tox run -e agentenv`."""
 
+import re
 import warnings
 
 import gymnasium
@@ -29,6 +30,7 @@ def server():
         "agentgym/Search-v1",
         "agentgym/LMRLMaze-v0",
         "agentgym/LMRLWordle-v0",
+        "agentgym/Household-v0",
         "--workers",
         "1",
     ) as served:
@@ -152,6 +154,22 @@ def test_wordle(server, clients):
     assert len(left) < 60
     output = play(client, [react(first)] * 4)
     assert (output.reward, output.done) == (0, True)
+
+
+def test_alfworld(server, clients):
+    client = clients.AlfWorldEnvClient(f"{server.base}/alfworld", data_len=10)
+    tasks = registry.make("agentgym/Household-v0", split="test").unwrapped.task_ids
+    client.reset(3)
+    assert "Your task is to: " in client.observe()
+    plan = solution("agentgym/Household-v0", tasks[3], 0)
+    for action, _ in plan:
+        action = re.sub("move (.*) to ", r"put \1 in/on ", action)
+        assert action in client.observe().rpartition("AVAILABLE ACTIONS: ")[2].split(",")
+        output = client.step(react(action))
+    assert (output.reward, output.done) == (1, True)
+    client.reset(0)
+    assert client.step(react("fly to the moon")).state == "Nothing happens."
+    client.close()
 
 
 def test_a_token_in_the_address(clients):
