@@ -21,6 +21,7 @@ class Source(NamedTuple):
 
 SOURCES = {
     "babyai": Source("env_throughput.md", "BabyAI "),
+    "household": Source("household.md"),
     "scienceworld": Source("env_throughput.md", "ScienceWorld, "),
     "textcraft": Source("textcraft_speed.md"),
     "textworld": Source("env_throughput.md", "TextWorld, "),

@@ -14,14 +14,14 @@ class Kind(NamedTuple):
         texts: the goal in words; ``obj`` and ``recep`` stand for the types.
         able: the fact that an object needs for the change; empty without a change.
         mark: the fact that the change makes.
-        count: number of objects.
+        number: objects that the goal asks for.
         lit: whether the agent must look at the object under a lamp.
     """
 
     texts: tuple[str, str]
     able: str = ""
     mark: str = ""
-    count: int = 1
+    number: int = 1
     lit: bool = False
 
 
@@ -46,7 +46,7 @@ KINDS = {
         mark="iscool",
     ),
     "pick_two_obj_and_place": Kind(
-        ("put two {obj} in {recep}", "find two {obj} and put them in {recep}"), count=2
+        ("put two {obj} in {recep}", "find two {obj} and put them in {recep}"), number=2
     ),
 }
 
@@ -69,7 +69,7 @@ class Goal(NamedTuple):
         if KINDS[self.kind].lit:
             return self._lit(world)
         return any(
-            kind == self.target and len(self.placed(world, receptacle)) >= KINDS[self.kind].count
+            kind == self.target and len(self.placed(world, receptacle)) >= KINDS[self.kind].number
             for receptacle, kind in world.kinds.items()
         )
 

@@ -141,7 +141,7 @@ def _place(
     else:
         avoided = design.target if thing == design.thing else None
         holders = [kind for kind in room.holders(thing) if kind != avoided]
-        least = KINDS[design.kind].count if thing == design.thing else 1
+        least = KINDS[design.kind].number if thing == design.thing else 1
         count = rng.randint(least, MOST)
     for number in range(count if holders else 0):
         one, kind = f"{thing.lower()}_bar_{number}", rng.choice(holders)

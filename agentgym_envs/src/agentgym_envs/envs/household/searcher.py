@@ -36,7 +36,7 @@ class _Search:
     """The memory of one episode."""
 
     def __init__(self, room: str, kind: str, thing: str, target: str):
-        self._receptacles = _LISTED.findall(room)
+        self._receptacles: list[str] = _LISTED.findall(room)
         self._kind, self._thing, self._target = KINDS[kind], thing, target
         self._seen: dict[str, list[str]] = {}
 
@@ -44,7 +44,7 @@ class _Search:
         """Finds the objects, changes them and puts them at the target."""
         lamp = (yield from self._find(self._target, list(LAMP_STANDS))) if self._kind.lit else None
         target = "" if self._kind.lit else self._first(self._target)
-        for _ in range(self._kind.count):
+        for _ in range(self._kind.number):
             found = yield from self._find(self._thing, _holders(self._thing), without=target)
             if found is None:
                 return

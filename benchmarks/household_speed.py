@@ -1,0 +1,127 @@
+"""Speed and memory of Household, and the speed of ALFWorld's engine in the same run.
+
+    python benchmarks/household_speed.py
+    PYTHONPATH=tests/support python benchmarks/household_speed.py --engine
+
+The second command needs the packages of ``tox run -e household``. Both play the same tasks with the
+same commands. Writes ``benchmarks/results/household.md``.
+"""
+
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import gymnasium
+import typer
+
+import agentgym_envs  # noqa: F401  registers the ids
+from agentgym_envs.envs.household.env import goal_words
+from agentgym_envs.envs.household.rooms import Design, furnish, goal_of
+from agentgym_envs.tasks import spread
+
+ID = "agentgym/Household-v0"
+COUNTS = (1, 64, 1000)
+"""Numbers of environments in one process."""
+_MEMORY = """
+import os, gymnasium, agentgym_envs
+rss = lambda: int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+gymnasium.make("{0}").reset(seed=0)
+before = rss()
+envs = [gymnasium.make("{0}") for _ in range({1})]
+for seed, env in enumerate(envs):
+    env.reset(seed=seed)
+print((rss() - before) / 2**20, rss() / 2**20)
+"""
+
+
+def walks(env: Any, tasks: int, turns: int) -> list[tuple[str, list[str]]]:
+    """Returns tasks with random listed commands; no episode ends."""
+    found = []
+    for task_id in spread(env.task_ids, tasks):
+        rng, commands = random.Random(task_id), list[str]()
+        env.reset(options={"task_id": task_id})
+        for _ in range(turns):
+            commands.append(rng.choice(env.actions()))
+            if env.step(commands[-1])[2]:
+                break
+        found.append((task_id, commands))
+    return found
+
+
+def timed(call: Callable[[], object]) -> float:
+    """Returns the milliseconds of a call."""
+    start = time.perf_counter()
+    call()
+    return 1000 * (time.perf_counter() - start)
+
+
+def own(played: list[tuple[str, list[str]]], admissible: bool) -> tuple[list[float], list[float]]:
+    """Returns the milliseconds of each reset and each step here."""
+    env = gymnasium.make(ID, split="test", admissible=admissible)
+    resets, steps = [], []
+    for task_id, commands in played:
+        resets.append(timed(lambda task_id=task_id: env.reset(options={"task_id": task_id})))  # type: ignore[misc]
+        steps += [timed(lambda c=c: env.step(c)) for c in commands]  # type: ignore[misc]
+    return resets, steps
+
+
+def engines(played: list[tuple[str, list[str]]]) -> tuple[list[float], list[float]]:
+    """Returns the milliseconds of each reset and each step of the engine."""
+    from household_engine import Engine
+
+    env: Any = gymnasium.make(ID, split="test").unwrapped
+    resets, steps = [], []
+    for task_id, commands in played:
+        design, made = Design(*env.task_set.get(task_id).data["design"]), list[Any]()
+        arguments = furnish(design), goal_of(design), goal_words(design).removesuffix(".")
+        resets.append(timed(lambda: made.append(Engine(*arguments))))  # noqa: B023
+        steps += [timed(lambda c=c: made[0].step(c)) for c in commands]  # type: ignore[misc]  # noqa: B023
+    return resets, steps
+
+
+def row(name: str, times: tuple[list[float], list[float]]) -> str:
+    """Returns a table row: medians and the largest value, in milliseconds."""
+    cells = [f"{median(values):.3f} ({max(values):.3f})" for values in times]
+    return f"| {name} | {' | '.join(cells)} |"
+
+
+def memory(count: int) -> str:
+    """Returns a table row of a fresh process with a number of environments."""
+    code = _MEMORY.format(ID, count)
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
+    more, whole = map(float, answer.split())
+    return f"| {count:,} | {more:.1f} | {whole:.0f} |"
+
+
+def main(tasks: int = 20, turns: int = 30, engine: bool = False) -> None:
+    """Measures and writes the tables."""
+    env: Any = gymnasium.make(ID, split="test").unwrapped
+    played = walks(env, tasks, turns)
+    command = f"python benchmarks/household_speed.py{' --engine' * engine}"
+    lines = [
+        "# Household: speed and memory",
+        "",
+        f"`{command}`, one process, {len(played)} test tasks, {turns} random turns each.",
+        "",
+        "| | reset, ms: median (largest) | step, ms: median (largest) |",
+        "|---|---|---|",
+        row("Household", own(played, admissible=False)),
+        row("Household, with admissible commands", own(played, admissible=True)),
+        *([row("ALFWorld's engine, with admissible commands", engines(played))] if engine else []),
+        "",
+        "| environments in a process | memory above one, MiB | whole process, MiB |",
+        "|---|---|---|",
+        *map(memory, COUNTS),
+    ]
+    target = Path(__file__).parent / "results" / "household.md"
+    target.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print("\n".join(lines))
+
+
+if __name__ == "__main__":
+    typer.run(main)
