@@ -177,6 +177,31 @@ def test_heat_and_cold_exclude_each_other_and_cleaning_stays():
     assert not goal.met(world)
 
 
+def test_look_names_what_was_taken_from_another_receptacle_at_the_same_place():
+    world = World(
+        {
+            "atlocation": [("agent1", "loc_bar_0")],
+            "receptacleatlocation": [("desk_bar_1", "loc_bar_1"), ("shelf_bar_1", "loc_bar_1")],
+            "receptacletype": [("desk_bar_1", "desktype"), ("shelf_bar_1", "shelftype")],
+            "objecttype": [("pen_bar_1", "pentype")],
+            "cancontain": [("desktype", "pentype"), ("shelftype", "pentype")],
+            "pickupable": [("pen_bar_1",)],
+            "inreceptacle": [("pen_bar_1", "desk_bar_1")],
+            "objectatlocation": [("pen_bar_1", "loc_bar_1")],
+        }
+    )
+    facing = "You are facing the desk 1, and shelf 1. Next to it, you see"
+    world.step("go to desk 1")
+    assert world.step("go to shelf 1") == NOTHING
+    assert world.step("look") == f"{facing} nothing."
+    world.step("take pen 1 from desk 1")
+    world.step("move pen 1 to shelf 1")
+    assert world.step("look") == f"{facing} a pen 1."
+    world.step("take pen 1 from shelf 1")
+    world.step("move pen 1 to desk 1")
+    assert world.step("look") == f"{facing} a pen 1."
+
+
 def test_the_tasks_are_those_of_the_readme():
     tasks = household_tasks()
     for split, size in (("train", 3000), ("dev", 300), ("test", 300)):
