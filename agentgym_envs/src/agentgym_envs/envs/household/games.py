@@ -73,7 +73,7 @@ def read_game(path: str) -> Game:
     """
     try:
         return _game(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError, TaskError) as error:
+    except (OSError, ValueError, RecursionError, TaskError) as error:
         raise TaskError(f"{path} is not a game of ALFWorld 0.4: {error}") from error
 
 
@@ -163,14 +163,16 @@ def _facts(rows: list[Any]) -> Facts:
 
 
 def _atoms(expression: list[Any]) -> Iterator[tuple[str, ...]]:
-    """Yields the predicates of a condition of ``and``, ``exists`` and ``not``."""
+    """Yields the predicates of a condition of ``and`` and ``exists``, and inequalities as "="."""
     left = list(reversed(expression))
     while left:
         one = left.pop()
         if not isinstance(one, list) or not one or not isinstance(one[0], str):
             raise TaskError(f"the goal's part {one!r:.100} is not a condition")
-        if one[0] in ("and", "not"):
+        if one[0] == "and":
             left += reversed(one[1:])
+        elif one[0] == "not" and len(one) == 2 and one[1][:1] == ["="]:
+            left.append(one[1])
         elif one[0] == "exists":
             left += reversed(one[2:])
         elif len(one) == 3 or (one[0] in _WIDTHS and len(one) == 1 + _WIDTHS[one[0]]):

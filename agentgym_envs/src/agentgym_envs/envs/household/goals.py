@@ -118,7 +118,8 @@ def read_goal(atoms: list[tuple[str, ...]]) -> Goal:
     """Returns the goal with a condition.
 
     Args:
-        atoms: the predicates of the condition, each followed by its variables and types.
+        atoms: the predicates of the condition, each followed by its variables and types. An
+            inequality has the name "=".
 
     Raises:
         TaskError: the condition is of another kind.

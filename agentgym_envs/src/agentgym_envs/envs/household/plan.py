@@ -81,7 +81,10 @@ class Planner:
         able = [
             receptacle
             for receptacle, kind in world.kinds.items()
-            if kind == goal.target and (kind, goal.thing) in world.allowed
+            if kind == goal.target
+            and (kind, goal.thing) in world.allowed
+            # Files of the original can have receptacles without a place.
+            and receptacle in world.place_of
         ]
         return max(sorted(able), key=lambda r: len(goal.placed(world, r)), default=None)
 
