@@ -1,10 +1,12 @@
 """Household beside ALFWorld's own engine: feedback, admissible commands and the win are equal."""
 
 import random
+from importlib.resources import files
 
 import pytest
 from household_games import chosen, wild
 
+from agentgym_envs.envs.household import derive
 from agentgym_envs.envs.household.env import goal_words, opening
 from agentgym_envs.envs.household.goals import KINDS
 from agentgym_envs.envs.household.plan import Planner
@@ -41,6 +43,12 @@ def hurried():
     import household_engine
 
     household_engine.hurry()
+
+
+def test_the_data_file_is_what_its_script_derives(tmp_path):
+    derive.main(str(files("alfworld")), str(tmp_path / "facts.json"))
+    committed = files("agentgym_envs.envs.household").joinpath("facts.json")
+    assert (tmp_path / "facts.json").read_text() == committed.read_text()
 
 
 @pytest.mark.parametrize("part", range(PARTS))

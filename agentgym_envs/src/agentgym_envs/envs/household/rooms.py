@@ -19,7 +19,7 @@ AGENT, START = "agent1", "loc_bar_start"
 
 
 class Design(NamedTuple):
-    """What a task is made from: the kind of the goal, types, floor plan and number of the trial."""
+    """The parts of a task: kind of the goal, types, floor plan and number of the trial."""
 
     kind: str
     thing: str
