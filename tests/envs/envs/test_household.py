@@ -177,6 +177,10 @@ def test_heat_and_cold_exclude_each_other_and_cleaning_stays():
     states = {mark for mark, things in world.marks.items() if tomato in things}
     assert states == {"isclean", "ishot"}
     assert not goal.met(world)
+    world.contents["sink_bar_10_bar_sinkbasin"].add(tomato)
+    assert goal.met(world)
+    world.able["heatable"] = frozenset()
+    assert not goal.met(world)
 
 
 def test_look_names_what_was_taken_from_another_receptacle_at_the_same_place():
@@ -382,6 +386,10 @@ def in_problem(old, new):
         ),
         (in_problem("(:goal (", "(:goal (forall (?x) (a)) ("), "'forall'"),
         (in_problem("(:goal (", "(:goal (isHot ?o) ("), "not those of one of the six kinds"),
+        (
+            in_problem("(inReceptacle ?o ?r)", "(inReceptacle ?o ?r) (inReceptacle ?p ?r)"),
+            "not those of one of the six kinds",
+        ),
         (in_problem("(:goal (", "(:goal word ("), "'word' is not a condition"),
         (in_problem("(inReceptacle ?o ?r)", "(not (inReceptacle ?o ?r))"), r"\['not', \['inrec"),
         (lambda data: "[" * 100_000, "maximum recursion depth"),
