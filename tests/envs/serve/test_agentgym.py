@@ -9,7 +9,7 @@ from served import serving
 
 from agentgym_envs.envs.babyai.tasks import LEFT_OUT, LEVELS
 from agentgym_envs.pool import Result
-from agentgym_envs.serve.families import SciWorld
+from agentgym_envs.serve.families import AlfWorld, SciWorld
 from agentgym_envs.serve.refusal import Refusal
 
 
@@ -262,6 +262,17 @@ def test_sciworlds_numbers_are_the_originals_and_its_scores_are_percent():
     answer = {"observation": "A door.", "reward": 25, "score": 50, "done": False}
     assert family.stepped(step) == answer
     assert family.begun(step) == {**answer, "task_description": "Boil."}
+
+
+def test_alfworld_sorts_the_commands_in_its_own_words():
+    listed = ["help", "look", "move egg 1 to cabinet 1", "open cabinet 2"]
+    step = Result(0, observation="You see nothing.", info={"admissible_actions": listed})
+    answer = AlfWorld("agentgym/Household-v0", {}).stepped(step)
+    assert answer["available_actions"] == [
+        "look",
+        "open cabinet 2",
+        "put egg 1 in/on cabinet 1",
+    ]
 
 
 def test_webarena_plays_on_hosted_sites(webarena):

@@ -382,11 +382,11 @@ def _filtered_vocab(result: Result | None) -> list[str]:
 
 def _put_actions(result: Result | None) -> list[str]:
     listed = (result.info or {})["admissible_actions"] if result else []
-    return [
+    return sorted(
         re.sub("^move (.+) to (.+)", r"put \1 in/on \2", action)
         for action in listed
         if action != "help"
-    ]
+    )
 
 
 def _done(result: Result) -> bool:
