@@ -1,0 +1,1 @@
+"""A shop of 10,800 products, after WebShop: buy what an instruction asks for."""
