@@ -176,7 +176,7 @@ _SETS = {"fashion": "pair", "grocery": "bag"}
 
 def _one_of(kind: Kind) -> str:
     """Returns the name of a kind with an article; a plural becomes a pair, a bag or a set."""
-    if kind.name.endswith("s"):
+    if kind.name.endswith("s") and not kind.name.endswith("ss"):
         return f"a {_SETS.get(kind.department, 'set')} of {kind.name}"
     return _with_article(kind.name)
 

@@ -86,6 +86,7 @@ class ShopEnv(TextEnv):
         self._shop: Catalogue = embedded() if self._file is None else read_catalogue(self._file)
         self._wanted: Goal = self._shop.goals[task.data["goal"]]
         self._product: Product | None = None
+        self._hits: list[Product] = []
         self._chosen: dict[str, str] = {}
         self._page: Page = pages.search_page(self._wanted)
         return self._page.observation(), self._wanted.instruction

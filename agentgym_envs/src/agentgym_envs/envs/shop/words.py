@@ -115,7 +115,7 @@ print | style | with the {} print | leopard, rainbow, ivy, tiger, sunflower, ele
 clothing | size | in size {} | xs, s, m, l, xl, xxl
 shoe | size | in size {} | eu 36, eu 37, eu 38, eu 39, eu 40, eu 41, eu 42, eu 43
 width | width | in {} width | narrow, regular, broad
-volume | capacity | with {} of room | 8 liters, 14 liters, 20 liters, 35 liters
+volume | capacity | with room for a {} | day, weekend, fortnight, month
 pattern | pattern | with the {} pattern | herringbone, plaid tile, chevron, botanical, paisley
 rug | size | in the {} size | doormat, runner, bedside, half room, full room, hall square
 pack | pack | as a {} | single, twin set, pack of three, pack of six, pack of twelve
@@ -123,12 +123,12 @@ drop | drop | with a {} drop | 120 cm, 150 cm, 180 cm, 240 cm
 bed | size | in {} size | twin, full, queen, king
 finish | finish | with a {} finish | walnut, espresso, graphite, pewter, bronze, birch, copper
 bulb | light | with {} light | daylight, candle glow, amber, neutral, party mix
-length | length | in a length of {} | 1 meter, 3 meters, 5 meters, 10 meters
+length | length | in the {} length | short, regular, extended, giant
 seat | material | with a {} seat | velvet, faux leather, rattan, corduroy, mesh, linen
 shape | shape | in a {} shape | round, oval, square, hexagon, kidney
 tier | sections | with {} | two sections, three sections, four sections, five sections
 wheel | wheels | with {} wheels | hardwood floor, carpet, no rolling
-power | power | with {} | 10 watts, 20 watts, 45 watts, 60 watts
+power | power | with {} power | modest, medium, strong, extreme
 plug | connector | with a {} plug | type c, micro, lightning pin, classic a, round jack
 phone | fits | for a {} phone | five inch, six inch, foldable, mini
 screen | fits | for a {} screen | compact, standard, ultrawide, extra large
