@@ -51,6 +51,10 @@ EXCEPTIONS = {
         "all objects in turn, with the named change, to the named target",
     ): "it ignores the object only; 50 turns are enough for a dozen objects",
     ("agentgym/MiniWoB-v1", "clicks all elements in turn"): "the pages are upstream's",
+    (
+        "agentgym/Shop-v0",
+        "first hit below the price, options that the instruction names",
+    ): "this is a strategy for the task",
     ("agentgym/TWSimple-v1", "script: fetches the apple"): "there are six foods, so chance is 1/6",
     ("agentgym/TWSimple-v1", "script: fetches all foods"): "there are six foods, so chance is 1/6",
 }

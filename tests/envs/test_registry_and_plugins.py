@@ -95,6 +95,7 @@ def test_the_entry_points_say_the_step_limits():
             "LMRLMaze": 51,
             "LMRLWordle": 6,
             "Tools": 30,
+            "Shop": 15,
             "TwoAttempts": 512,
             "TextCraft": 60,
             "Household": 50,

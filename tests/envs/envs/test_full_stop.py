@@ -17,6 +17,7 @@ GRAMMARS = {
     "agentgym/LMRLMaze-v0": [{}],
     "agentgym/LMRLWordle-v0": [{}],
     "agentgym/Tools-v0": [{}],
+    "agentgym/Shop-v0": [{}],
     "agentgym/TextCraft-v2": [{}],
     "agentgym/Household-v0": [{}],
     "agentgym/BabyAI-v2": [{}],

@@ -20,6 +20,7 @@ def server():
         "agentgym/BabyAI-v2",
         "agentgym/Search-v1",
         "agentgym/Household-v0",
+        "agentgym/Shop-v0",
         "--workers",
         "1",
     ) as served:
@@ -168,6 +169,43 @@ def test_alfworld_has_the_words_of_the_original(server):
     status, answer = post("reset", game=3600, world_type="Text")
     assert (status, answer["error"]) == (400, "game: there is no task 3600, only 0 to 3599")
     assert post("close") == (200, True)
+
+
+def test_webshop_answers_as_the_original(server):
+    post = created(server, "webshop")
+    text, actions = plan("agentgym/Shop-v0", "midi-dress-0")
+    status, answer = post("reset", session_id=0)
+    assert (status, answer) == (200, [text, None])
+
+    def get(name):
+        return server.ask(f"/webshop/{name}?env_idx={post.number}")
+
+    instruction = text.split(" [SEP] ")[2]
+    assert get("observation") == (200, text)
+    assert get("instruction_text") == (200, f"Instruction: {instruction}")
+    assert get("available_actions") == (
+        200,
+        {"has_search_bar": True, "clickables": ["search"]},
+    )
+    for action in actions[:-1]:
+        status, answer = post("step", action=action)
+        assert answer == answer | {"reward": 0.0, "done": False, "info": None}
+        assert get("observation") == (200, answer["state"])
+    found = get("available_actions")[1]
+    assert found["has_search_bar"] is False
+    assert found["clickables"][:6] == [
+        *("back to search", "< prev", "description", "features", "reviews", "buy now")
+    ]
+    status, answer = post("step", action=actions[-1])
+    assert (answer["reward"], answer["done"]) == (1.0, True)
+    assert get("available_actions")[1] == {"has_search_bar": False, "clickables": []}
+    assert post("reset", session_id=360)[1][0] == plan("agentgym/Shop-v0", "midi-dress-6")[0]
+    status, answer = post("reset", session_id=3600)
+    assert (status, answer["error"]) == (
+        400,
+        "session_id: there is no task 3600, only 0 to 3599",
+    )
+    post("close")
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ def server():
         "agentgym/LMRLMaze-v0",
         "agentgym/LMRLWordle-v0",
         "agentgym/Household-v0",
+        "agentgym/Shop-v0",
         "--workers",
         "1",
     ) as served:
@@ -170,6 +171,22 @@ def test_alfworld(server, clients):
     client.reset(0)
     assert client.step(react("fly to the moon")).state == "Nothing happens."
     client.close()
+
+
+def test_webshop(server, clients):
+    client = clients.WebshopEnvClient(f"{server.base}/webshop", data_len=10)
+    first, _ = client.reset(2)
+    assert client.observe() == first
+    assert first.startswith("WebShop [SEP] Instruction: [SEP] ")
+    env = registry.make("agentgym/Shop-v0", split="test")
+    plan = solution("agentgym/Shop-v0", env.unwrapped.task_ids[2], 2)
+    outputs = [client.step(react(action)) for action, _ in plan]
+    assert [(o.reward, o.done) for o in outputs] == [(0, False)] * (len(plan) - 1) + [(1, True)]
+    client.reset(0)
+    output = client.step("no action at all")
+    assert (output.state, output.reward, output.done) == (client.observe(), 0, False)
+    with pytest.raises(AssertionError):
+        client.reset(3600)
 
 
 def test_a_token_in_the_address(clients):

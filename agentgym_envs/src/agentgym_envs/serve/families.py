@@ -346,6 +346,34 @@ class AlfWorld(_Listed):
         return {"available_actions": _put_actions}
 
 
+class WebShop(_Listed):
+    """WebShop. Numbers count the goals, which begin with those of the test split."""
+
+    name, key, index = "webshop", "env_idx", "session_id"
+    keywords = MappingProxyType({"admissible": True})
+
+    def created(self, number: int, text: str) -> Any:
+        """Returns the bare number."""
+        return number
+
+    def begun(self, result: Result) -> Any:
+        """Returns the text and the original's empty info."""
+        return [self.begun_text(result), None]
+
+    def stepped(self, result: Result) -> dict[str, Any]:
+        """Names the text ``state``, with an empty info."""
+        step = super().stepped(result)
+        return {"state": step.pop("observation"), **step, "info": None}
+
+    def pages(self) -> dict[str, Callable[[Result | None], Any]]:
+        """Adds the clickable texts and the instruction."""
+        return {"available_actions": _available_actions, "instruction_text": _instruction_text}
+
+    def _make_list(self) -> list[str]:
+        tasks = self._task_set()
+        return [task_id for split in ("test", "dev", "train") for task_id in tasks.ids(split)]
+
+
 FAMILIES: dict[str, type[Family]] = {
     "agentgym/TextCraft": TextCraft,
     "agentgym/BabyAI": BabyAI,
@@ -354,6 +382,7 @@ FAMILIES: dict[str, type[Family]] = {
     "agentgym/LMRLMaze": Maze,
     "agentgym/LMRLWordle": Wordle,
     "agentgym/Household": AlfWorld,
+    "agentgym/Shop": WebShop,
     "agentgym/WebArena": WebArena,
     "agentgym/WebSites": WebSites,
 }
@@ -387,6 +416,17 @@ def _put_actions(result: Result | None) -> list[str]:
         for action in listed
         if action != "help"
     )
+
+
+def _available_actions(result: Result | None) -> dict[str, Any]:
+    listed = ((result.info if result else None) or {}).get("admissible_actions", [])
+    searching = any(action.startswith("search[") for action in listed)
+    clicks = [action[len("click[") : -1] for action in listed if action.startswith("click[")]
+    return {"has_search_bar": searching, "clickables": ["search"] if searching else clicks}
+
+
+def _instruction_text(result: Result | None) -> str:
+    return f"Instruction: {((result.info if result else None) or {}).get('goal', '')}"
 
 
 def _done(result: Result) -> bool:

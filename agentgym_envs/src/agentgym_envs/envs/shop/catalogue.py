@@ -107,7 +107,7 @@ def embedded() -> Catalogue:
         rng = random.Random(f"shop {kind.slug}")
         made = [_product(kind, number, rng) for number in range(PER_KIND)]
         products += made
-        goals.append(_goals(kind, made[::3], rng))
+        goals.append([_goal(kind, *place, rng) for place in enumerate(made[::3])])
     return Catalogue(products, [goal for row in zip(*goals, strict=True) for goal in row])
 
 
@@ -130,17 +130,6 @@ def draw_price_limit(price: float, rng: random.Random) -> tuple[float, str]:
         return NO_LIMIT, ""
     limit = max(rng.sample(above, 2))
     return limit, f", and price lower than {limit:.2f} dollars"
-
-
-def _goals(kind: Kind, products: Sequence[Product], rng: random.Random) -> list[Goal]:
-    """Returns one goal per product, each with another instruction."""
-    goals: dict[str, Goal] = {}
-    for number, product in enumerate(products):
-        goal = _goal(kind, number, product, rng)
-        while goal.instruction in goals:
-            goal = _goal(kind, number, product, rng)
-        goals[goal.instruction] = goal
-    return list(goals.values())
 
 
 def _goal(kind: Kind, number: int, product: Product, rng: random.Random) -> Goal:
