@@ -155,7 +155,8 @@ def test_options_count_as_their_colour():
     assert option_similarity("red", ("color", "dark red")) == 100
     assert option_similarity("navy", "olive") <= SIMILAR
     assert most_similar("blue", ["navy blue", "blue"]) == "blue"
-    assert most_similar(("size", "5"), ["6", "5"]) == "5"
+    assert most_similar(("size", "5"), ["6", "size", "5"]) == "5"
+    assert most_similar("boots", ["s", "boot"]) == "boot"
 
 
 # The embedded catalogue

@@ -261,7 +261,7 @@ def _price(kind: Kind, rng: random.Random) -> float:
 
 
 def _options(kind: Kind, rng: random.Random) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yields the options of a product, with two thirds of all values."""
+    """Yields the options of a product, with half of all values."""
     for key in kind.options:
         values = OPTIONS[key].values
         chosen = set(_some(values, (len(values) + 1) // 2, rng))

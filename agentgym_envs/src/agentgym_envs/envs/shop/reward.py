@@ -7,7 +7,6 @@ The other factor is the share of satisfied requirements: the attributes, the opt
 import re
 from collections.abc import Collection, Iterable, Sequence
 from difflib import SequenceMatcher
-from functools import cache
 from itertools import combinations
 from typing import Any
 
@@ -96,7 +95,6 @@ def levels(product: Product) -> set[str]:
     return {level.strip() for level in product.path.split("›")}
 
 
-@cache
 def title_nouns(title: str) -> tuple[str, ...]:
     """Returns the words of a title that are not in ``NOT_NOUNS``, in lower case.
 
@@ -128,9 +126,8 @@ def option_similarity(value: str, wanted: str | tuple[str, str]) -> int:
 
 def most_similar(wanted: str | tuple[str, str], values: Iterable[str]) -> str:
     """Returns the value that is most similar to a wanted option; an equal value comes first."""
-    return max(
-        values, key=lambda value: (value in (wanted, wanted[-1]), option_similarity(value, wanted))
-    )
+    exact = wanted[1] if isinstance(wanted, tuple) else wanted
+    return max(values, key=lambda value: (value == exact, option_similarity(value, wanted)))
 
 
 def colour(option: str | tuple[str, str]) -> str | tuple[str, str]:
