@@ -18,12 +18,27 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType, SimpleNamespace
 
-from agentgym_envs.envs.shop.catalogue import embedded
+from agentgym_envs import registry
+from agentgym_envs.envs.shop.catalogue import Goal, Product, embedded
 from agentgym_envs.envs.shop.reward import title_nouns
 
 SOURCE = os.environ.get("WEBSHOP_SOURCE", "")
 RECORDED = Path(__file__).parents[1] / "envs/envs/shop_cases.json"
 GOALS = 360  # the test split
+LAMP = Product(
+    asin="S000000001",
+    title="Fenholt Table Lamp for Bedroom",
+    description="A lamp with a touch switch.",
+    bullets=("Energy saving diodes.", "Bright."),
+    price_tag="$20.5",
+    price=20.5,
+    options={"finish": ("walnut", "dark bronze"), "bulb": ("daylight", "amber")},
+    query="table lamp",
+    category="garden",
+    path="Garden › Lighting › Lamps",
+    attributes=("dimmable", "easy assembly"),
+)
+GOAL = Goal(LAMP, "i need a lamp", ("dimmable", "touch switch"), ("amber", "bronze"), 30.0)
 
 
 def as_files(folder, products, goals=(), *, human=True):
@@ -216,6 +231,29 @@ class Original:
         return self.goal.get_reward(
             product, self.server.goals[number], price=price, options=dict(chosen), verbose=True
         )
+
+
+class Ours:
+    """The interface of :class:`Original` over our environment.
+
+    Args:
+        show_attrs: see :class:`Original`.
+    """
+
+    def __init__(self, show_attrs=False):
+        self.env = registry.make("agentgym/Shop-v0", split="test", show_attrs=show_attrs).unwrapped
+
+    def reset(self, number):
+        """Begins the goal with a number; returns the observation."""
+        return self.env.reset(options={"task_id": self.env.task_ids[number]})[0]
+
+    def step(self, action):
+        """Returns the observation, the reward and the end, as a list."""
+        return [*self.env.step(action)[:3]]
+
+    def clickable(self):
+        """Returns the texts that can be clicked."""
+        return [action[6:-1] for action in self.env.actions() if action.startswith("click[")]
 
 
 class _Engine:

@@ -6,9 +6,8 @@ import string
 from dataclasses import replace
 
 import pytest
-from webshop_original import GOALS, Original, as_files, modules, purchases, walk
+from webshop_original import GOALS, Original, Ours, as_files, modules, purchases, walk
 
-from agentgym_envs import registry
 from agentgym_envs.envs.shop.catalogue import embedded
 from agentgym_envs.envs.shop.files import read_catalogue
 from agentgym_envs.envs.shop.reward import reward, similarity
@@ -26,22 +25,6 @@ ODD = {
 @pytest.fixture(scope="module")
 def original(tmp_path_factory):
     return Original(embedded(), embedded().goals[:GOALS], tmp_path_factory.mktemp("webshop"))
-
-
-class Ours:
-    """The interface of the original's environment over ours."""
-
-    def __init__(self, show_attrs=False):
-        self.env = registry.make("agentgym/Shop-v0", split="test", show_attrs=show_attrs).unwrapped
-
-    def reset(self, number):
-        return self.env.reset(options={"task_id": self.env.task_ids[number]})[0]
-
-    def step(self, action):
-        return self.env.step(action)[:3]
-
-    def clickable(self):
-        return [action[6:-1] for action in self.env.actions() if action.startswith("click[")]
 
 
 def test_three_thousand_purchases_have_equal_rewards(original):
