@@ -10,7 +10,7 @@ from typing import Any
 from agentgym_envs.errors import shown
 from agentgym_envs.pool import Result
 from agentgym_envs.serve.app import Handler, Part, Route
-from agentgym_envs.serve.families import Family
+from agentgym_envs.serve.family import Family
 from agentgym_envs.serve.http import Request, whole_number
 from agentgym_envs.serve.refusal import Refusal
 from agentgym_envs.serve.sessions import Session, Sessions

@@ -4,123 +4,21 @@ The fields are those that the clients of agentenv 0.2.0 read.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any
 
-from agentgym_envs import registry
 from agentgym_envs.errors import TaskError
 from agentgym_envs.pool import Result
+from agentgym_envs.serve.family import Family, Listed, done, out_of_range
 from agentgym_envs.serve.refusal import Refusal
 
 _PUT = r"^\s*put (.+) in/on (.+)"
 _FENCED = re.compile(r"```(.*?)```", re.DOTALL)
-ORDER = ("test", "train", "dev")  # SearchQA's numbers begin with the test split
 
 
-class Family:
-    """One family.
-
-    Args:
-        env_id: the registered id.
-        keywords: constructor keywords of the server's environments.
-    """
-
-    name: ClassVar[str]
-    """The path."""
-    key: ClassVar[str] = "id"
-    """The field with the session's number."""
-    index: ClassVar[str] = "data_idx"
-    """The field of a reset with the task's number."""
-    begins: ClassVar[bool] = False
-    """Whether ``create`` starts an episode."""
-    keywords: ClassVar[Mapping[str, Any]] = MappingProxyType({})
-    """Constructor keywords of every session."""
-
-    def __init__(self, env_id: str, keywords: Mapping[str, Any]):
-        self.env_id = env_id
-        self._keywords = dict(keywords)
-
-    def check_create(self, fields: Mapping[str, Any]) -> None:
-        """Checks the fields of ``create``.
-
-        Raises:
-            Refusal: a field asks for something that clients cannot set.
-        """
-
-    def created(self, number: int, text: str) -> Any:
-        """Returns the answer to ``create``."""
-        return {self.key: number}
-
-    def task_id(self, index: int) -> str | None:
-        """Returns the task with a number; None if :meth:`seed` picks it.
-
-        Raises:
-            Refusal: no task has this number.
-        """
-        raise NotImplementedError
-
-    def seed(self, index: int) -> int | None:
-        """Returns the seed of an episode. A task has the same seed in every episode."""
-        return index
-
-    def action(self, response: object) -> object:
-        """Returns the action in what the client sends."""
-        return response
-
-    def begun_text(self, result: Result) -> str:
-        """Returns the first text of an episode."""
-        return result.observation
-
-    def begun(self, result: Result) -> Any:
-        """Returns the answer to ``reset``."""
-        return {"observation": self.begun_text(result)}
-
-    def stepped_text(self, result: Result) -> str:
-        """Returns the text of a step."""
-        return result.observation
-
-    def stepped(self, result: Result) -> dict[str, Any]:
-        """Returns the answer to ``step``."""
-        return {
-            "observation": self.stepped_text(result),
-            "reward": result.reward,
-            "done": _done(result),
-        }
-
-    def pages(self) -> dict[str, Callable[[Result | None], Any]]:
-        """Returns more pages by name; each is a function of the session's last result."""
-        return {}
-
-    def _task_set(self) -> Any:
-        env: Any = registry.make(self.env_id, **self._keywords).unwrapped
-        try:
-            return env.task_set
-        finally:
-            env.close()
-
-
-class _Listed(Family):
-    """A family whose numbers count the tasks of a list."""
-
-    _ids: list[str] | None = None
-
-    def task_id(self, index: int) -> str:
-        """Returns the task at this place of the list."""
-        return _pick(self._listed(), index, self.index)
-
-    def _listed(self) -> list[str]:
-        if self._ids is None:
-            self._ids = self._make_list()
-        return self._ids
-
-    def _make_list(self) -> list[str]:
-        tasks = self._task_set()
-        return [task_id for split in ORDER for task_id in tasks.ids(split)]
-
-
-class TextCraft(_Listed):
+class TextCraft(Listed):
     """Numbers count the goals by depth, then by name; they are taken modulo the number of goals.
 
     The original sorts goals of one depth by the order of the files in its folder, which differs
@@ -193,7 +91,7 @@ class SciWorld(Family):
             if left < row.variations:
                 return f"{row.name}-{left}"
             left -= row.variations
-        raise _out_of_range(self.index, index, sum(row.variations for row in rows))
+        raise out_of_range(self.index, index, sum(row.variations for row in rows))
 
     def begun(self, result: Result) -> Any:
         """Separates the task from the first look."""
@@ -211,7 +109,7 @@ class SciWorld(Family):
         return {**step, "reward": round(100 * result.reward), "score": score}
 
 
-class SearchQA(_Listed):
+class SearchQA(Listed):
     """Numbers count the questions: first those of the test split, as in the original."""
 
     name, key, index = "searchqa", "env_idx", "id"
@@ -243,7 +141,7 @@ class _Web(Family):
 
     def stepped(self, result: Result) -> dict[str, Any]:
         """Names the end ``terminated``."""
-        return {**super().stepped(result), "terminated": _done(result)}
+        return {**super().stepped(result), "terminated": done(result)}
 
 
 class WebArena(_Web):
@@ -262,7 +160,7 @@ class WebArena(_Web):
         return self._ids[index]
 
 
-class WebSites(_Web, _Listed):
+class WebSites(_Web, Listed):
     """The sites of this package for WebArena's client."""
 
     name = "websites"
@@ -282,16 +180,16 @@ class Maze(Family):
         from agentgym_envs.envs.lmrl.maze import PLACES
 
         if index >= len(PLACES) - 1:
-            raise _out_of_range(self.index, index, len(PLACES) - 1)
+            raise out_of_range(self.index, index, len(PLACES) - 1)
         return f"game-{index}"
 
     def stepped(self, result: Result) -> dict[str, Any]:
         """Gives failure its reward."""
-        failed = _done(result) and not (result.info or {})["success"]
+        failed = done(result) and not (result.info or {})["success"]
         return {**super().stepped(result), **({"reward": -1.0} if failed else {})}
 
 
-class Wordle(_Listed):
+class Wordle(Listed):
     """LMRL-Gym's Wordle. Seeds count the words; they are taken modulo the number of words.
 
     The original draws the word from a generator with the seed. Rewards are the original's: 1 for
@@ -309,7 +207,7 @@ class Wordle(_Listed):
         return {"filtered_vocab": _filtered_vocab}
 
 
-class AlfWorld(_Listed):
+class AlfWorld(Listed):
     """ALFWorld. Numbers count the tasks: test, then train, then dev.
 
     The words are those of ALFWorld 0.3.3, which AgentGym's server uses: ``put X in/on Y`` instead
@@ -346,7 +244,7 @@ class AlfWorld(_Listed):
         return {"available_actions": _put_actions}
 
 
-class WebShop(_Listed):
+class WebShop(Listed):
     """WebShop. Numbers count the goals, which begin with those of the test split."""
 
     name, key, index = "webshop", "env_idx", "session_id"
@@ -427,17 +325,3 @@ def _available_actions(result: Result | None) -> dict[str, Any]:
 
 def _instruction_text(result: Result | None) -> str:
     return f"Instruction: {((result.info if result else None) or {}).get('goal', '')}"
-
-
-def _done(result: Result) -> bool:
-    return result.terminated or result.truncated
-
-
-def _pick(ids: Sequence[str], index: int, field: str) -> str:
-    if index >= len(ids):
-        raise _out_of_range(field, index, len(ids))
-    return ids[index]
-
-
-def _out_of_range(field: str, index: int, count: int) -> Refusal:
-    return Refusal(400, f"{field}: there is no task {index}, only 0 to {count - 1}")
