@@ -7,6 +7,7 @@ from evaluations import evaluate
 from typer.testing import CliRunner
 
 import agentgym_envs
+from agentgym_envs import registry
 from agentgym_envs.cli import app
 from agentgym_envs.errors import ArgumentError, UnknownName
 from agentgym_envs.evaluate import suites as module
@@ -44,18 +45,49 @@ PAPER = {
 }
 
 
-def test_the_counts_are_the_papers_and_no_task_is_counted_twice():
-    families = agentgym_envs.suites["agentgym-rl"]
+CLASSIC = {
+    "household": {"Pick": 24, "Look": 18, "Clean": 31, "Heat": 23, "Cool": 21, "Pick two": 17},
+    "shop": {"Shop": 360},
+    "tools": {"Library": 84, "Railway": 84},
+}
+"""ALFWorld has 134 unseen games of these kinds. The others are the whole test splits."""
+
+
+@pytest.mark.parametrize(("suite", "counts"), [("agentgym-rl", PAPER), ("classic", CLASSIC)])
+def test_the_counts_are_the_papers_and_no_task_is_counted_twice(suite, counts):
+    families = agentgym_envs.suites[suite]
     listed: dict = {}
     for family in families:
         listed.setdefault(family.scenario, {})[family.name] = family.count
-    assert listed == PAPER
+    assert listed == counts
     seen = set()
     for family in families:
         ids = family.task_ids()
         assert len(ids) == len(set(ids)) == family.count, family.name
         assert not seen & {(family.env_id, i) for i in ids}
         seen |= {(family.env_id, i) for i in ids}
+
+
+def test_the_classic_suite_has_the_step_limits_of_the_papers():
+    limits = {
+        f.scenario: registry.spec(f.env_id).max_episode_steps for f in module.suites["classic"]
+    }
+    assert limits == {"household": 50, "shop": 15, "tools": 30}
+
+
+def test_the_classic_suite_is_played_beside_published_figures(tmp_path):
+    args = ["eval", "classic", "--agent", "oracle", "--episodes", "1", "--out", str(tmp_path)]
+    done = CliRunner().invoke(app, args)
+    assert done.exit_code == 0, done.output
+    lines = [line.split("  ") for line in done.output.splitlines()]
+    cells = [[cell.strip() for cell in line if cell.strip()] for line in lines]
+    assert ["this run", "100.0", "100.0", "100.0"] in cells
+    assert ["Qwen2.5-7B, GiGPO", "90.8", "72.8", "arXiv 2505.10978"] in cells
+    assert ["GPT-4o, tool calls", "42.0", "arXiv 2406.12045, airline"] in cells
+    text = " ".join(done.output.split())
+    assert "Heat, Cool, Pick two: embedded tasks by ALFWorld's rules; pass games=FOLDER" in text
+    assert "Shop: an embedded catalogue by WebShop's rules; pass products=FILE" in text
+    assert "Library, Railway: domains of this package in the form of tau-bench" in text
 
 
 def test_the_web_rows_are_webarenas_where_it_is_hosted(monkeypatch):

@@ -3,6 +3,9 @@
 The list "agentgym-rl" has the scenarios, families and counts of the paper's tables (Xi et al.,
 2025). Which tasks the paper took is not known to us: these are as many from our test split (then
 from dev, where test has too few), spread evenly.
+
+The list "classic" has tasks by the rules of ALFWorld, WebShop and tau-bench. The household families
+have the counts of ALFWorld's unseen games.
 """
 
 import os
@@ -15,6 +18,9 @@ from agentgym_envs.errors import ArgumentError
 from agentgym_envs.tasks import matching, spread
 
 STAND_IN = "embedded questions with as many hops; pass the data set's own file to evaluate on it"
+OUR_ROOMS = "embedded tasks by ALFWorld's rules; pass games=FOLDER to play ALFWorld's own"
+OUR_PRODUCTS = "an embedded catalogue by WebShop's rules; pass products=FILE to use WebShop's own"
+OUR_DOMAINS = "domains of this package in the form of tau-bench, with a scripted user"
 OUR_SITES = "our own sites; set WEBARENA_CONFIG and the sites' addresses to evaluate on WebArena"
 
 
@@ -134,4 +140,28 @@ def _families() -> tuple[Family, ...]:
     )
 
 
-suites: dict[str, tuple[Family, ...]] = {"agentgym-rl": _families()}
+def _classic() -> tuple[Family, ...]:
+    unseen = {
+        "Pick": ("pick_and_place_simple", 24),
+        "Look": ("look_at_obj_in_light", 18),
+        "Clean": ("pick_clean_then_place_in_recep", 31),
+        "Heat": ("pick_heat_then_place_in_recep", 23),
+        "Cool": ("pick_cool_then_place_in_recep", 21),
+        "Pick two": ("pick_two_obj_and_place", 17),
+    }
+    return (
+        *[
+            Family("household", name, n, "agentgym/Household-v0", patterns, OUR_ROOMS)
+            for name, (kind, n) in unseen.items()
+            # ALFWorld's own games are in folders.
+            for patterns in [(f"{kind}-*", f"*/{kind}-*")]
+        ],
+        Family("shop", "Shop", 360, "agentgym/Shop-v0", note=OUR_PRODUCTS),
+        *[
+            Family("tools", name, 84, "agentgym/Tools-v0", (f"{domain}-*",), OUR_DOMAINS)
+            for name, domain in (("Library", "library"), ("Railway", "trains"))
+        ],
+    )
+
+
+suites: dict[str, tuple[Family, ...]] = {"agentgym-rl": _families(), "classic": _classic()}
