@@ -22,6 +22,7 @@ from agentgym_envs.envs.household.searcher import search
 from agentgym_envs.envs.household.tasks import UNSEEN, household_tasks
 from agentgym_envs.envs.household.world import NOTHING, World
 from agentgym_envs.errors import TaskError
+from agentgym_envs.evaluate.plan import plan
 from agentgym_envs.tasks import SPLITS, spread
 
 ID = "agentgym/Household-v0"
@@ -343,6 +344,23 @@ def test_the_originals_files_play_like_the_tasks_they_were_made_from(games, envs
             assert step[4]["success"]
             assert step[4]["goal"] == again[4]["goal"]
     assert sorted(seen) == sorted(made)
+
+
+def test_the_suite_plays_the_originals_unseen_games_by_kind(games):
+    folder, made = games
+    items, skipped = plan("classic", only=["household"], kwargs={"games": str(folder)})
+    assert skipped == []
+    unseen = {task_id for task_id in made if task_id.startswith("valid_unseen/")}
+    assert {item.task_id for item in items} == unseen
+    kinds = {item.family: item.task_id.split("/")[1].split("-")[0] for item in items}
+    assert kinds == {
+        "Pick": "pick_and_place_simple",
+        "Look": "look_at_obj_in_light",
+        "Clean": "pick_clean_then_place_in_recep",
+        "Heat": "pick_heat_then_place_in_recep",
+        "Cool": "pick_cool_then_place_in_recep",
+        "Pick two": "pick_two_obj_and_place",
+    }
 
 
 def test_games_that_the_original_leaves_out(games):

@@ -47,11 +47,14 @@ class Family:
     def task_ids(self, **kwargs: Any) -> tuple[str, ...]:
         """Returns the task ids.
 
-        Keywords that bring tasks, such as ``questions``, replace the patterns.
+        ``questions`` of the user replace the patterns. Of ``games`` or ``products`` of the user,
+        the whole test split is played.
         """
         if "questions" in kwargs:
             return tuple(spread(self._make(kwargs).task_ids, self.count))
         tasks = self._make(kwargs).task_set
+        if kwargs.keys() & {"games", "products"}:
+            return matching(tasks.ids("test"), self.patterns)
         chosen: list[str] = []
         for split in ("test", "dev"):
             chosen += spread(matching(tasks.ids(split), self.patterns), self.count - len(chosen))
