@@ -146,8 +146,11 @@ def _human_goals(
                 raise TaskError(f"{where}: instruction must be a text")
             attributes = _texts(row.get("instruction_attributes"), f"{where}: attributes")
             options = row.get("instruction_options")
-            pairs = options.items() if isinstance(options, dict) else None
-            wanted = tuple(pairs or _texts(options, f"{where}: options"))
+            wanted: tuple[str | tuple[str, str], ...] = (
+                tuple(options.items())
+                if isinstance(options, dict)
+                else tuple(_texts(options, f"{where}: options"))
+            )
             if attributes:
                 yield _goal(product, number, row["instruction"].strip("."), attributes, wanted)
 
