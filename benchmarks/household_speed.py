@@ -8,14 +8,13 @@ same commands. Writes ``benchmarks/results/household.md``.
 """
 
 import random
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+import environment_memory
 import gymnasium
 import typer
 
@@ -25,18 +24,6 @@ from agentgym_envs.envs.household.rooms import Design, furnish, goal_of
 from agentgym_envs.tasks import spread
 
 ID = "agentgym/Household-v0"
-COUNTS = (1, 64, 1000)
-"""Numbers of environments in one process."""
-_MEMORY = """
-import os, gymnasium, agentgym_envs
-rss = lambda: int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-gymnasium.make("{0}").reset(seed=0)
-before = rss()
-envs = [gymnasium.make("{0}") for _ in range({1})]
-for seed, env in enumerate(envs):
-    env.reset(seed=seed)
-print((rss() - before) / 2**20, rss() / 2**20)
-"""
 
 
 def walks(env: Any, tasks: int, turns: int) -> list[tuple[str, list[str]]]:
@@ -90,14 +77,6 @@ def row(name: str, times: tuple[list[float], list[float]]) -> str:
     return f"| {name} | {' | '.join(cells)} |"
 
 
-def memory(count: int) -> str:
-    """Returns a table row of a fresh process with a number of environments."""
-    code = _MEMORY.format(ID, count)
-    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
-    more, whole = map(float, answer.split())
-    return f"| {count:,} | {more:.1f} | {whole:.0f} |"
-
-
 def main(tasks: int = 20, turns: int = 30, engine: bool = False) -> None:
     """Measures and writes the tables."""
     env: Any = gymnasium.make(ID, split="test").unwrapped
@@ -114,9 +93,7 @@ def main(tasks: int = 20, turns: int = 30, engine: bool = False) -> None:
         row("Household, with admissible commands", own(played, admissible=True)),
         *([row("ALFWorld's engine, with admissible commands", engines(played))] if engine else []),
         "",
-        "| environments in a process | memory above one, MiB | whole process, MiB |",
-        "|---|---|---|",
-        *map(memory, COUNTS),
+        *environment_memory.table(ID),
     ]
     target = Path(__file__).parent / "results" / "household.md"
     target.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -7,7 +7,6 @@ original searches with our engine, and its tagger is replaced, so the table comp
 rewards only. Both play the same episodes. Writes ``benchmarks/results/shop.md``.
 """
 
-import subprocess
 import sys
 import tempfile
 import time
@@ -16,22 +15,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import environment_memory
 import typer
 
 ROOT = Path(__file__).parents[1]
 EPISODES = 40
-NUMBERS = (1, 64, 1000)
-CHILD = """
-import resource, gymnasium, agentgym_envs
-def used():
-    return int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize() / 2**20
-before = used()
-envs = [gymnasium.make("agentgym/Shop-v0") for _ in range({number})]
-for seed, env in enumerate(envs):
-    env.reset(seed=seed)
-    env.step(env.unwrapped.actions()[0])
-print(used() - before)
-"""
 
 
 def main(repeats: int = 5) -> None:
@@ -91,13 +79,6 @@ def timed(call: Callable[[Any], Any], argument: Any) -> float:
     return time.process_time() - start
 
 
-def memory(number: int) -> float:
-    """Returns the MiB that a number of environments adds to a new process."""
-    code = CHILD.format(number=number)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return float(done.stdout)
-
-
 def write(
     made: float, indexed: float, here: list[dict[str, float]], there: list[dict[str, float]]
 ) -> None:
@@ -120,9 +101,7 @@ def write(
         f"The first episode of a process makes the catalogue in {made:.2f} s of CPU time, and the"
         f" first search indexes it in {indexed:.2f} s.",
         "",
-        "| environments in a process | MiB, with the catalogue |",
-        "|---|---|",
-        *(f"| {number:,} | {memory(number):.0f} |" for number in NUMBERS),
+        *environment_memory.table("agentgym/Shop-v0"),
     ]
     target = ROOT / "benchmarks/results/shop.md"
     target.write_text("\n".join(lines) + "\n", encoding="utf-8")
