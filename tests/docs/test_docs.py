@@ -58,6 +58,7 @@ ELSEWHERE = (
     "agentgym build",
     "agentgym play",
     "agentgym eval agentgym-rl",
+    "agentgym eval classic",
     "agentgym eval agentgym/TextCraft-v2 --api",
     "agentgym report results/qwen",
     "agentgym view",

@@ -21,7 +21,7 @@ WELCOME = "-= Welcome to TextWorld, ALFRED! =-"
 
 
 class HouseholdEnv(TextEnv):
-    """The agent finds objects in a room, changes them and puts them somewhere.
+    """Find, change and place objects in a room.
 
     Args:
         games: the original's folder of game files, with ``train``, ``valid_seen`` and
