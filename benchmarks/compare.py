@@ -56,6 +56,8 @@ from agentgym_train.trainer import Trainer
 HERE = Path(__file__).parent
 TRAINING = ("success", "turns", "invalid", "entropy", "grad_norm")
 """Metrics that are averaged over the steps between two evaluations."""
+RECORDED = ("horizon", "tokens", "success", "truncated_horizon", "invalid", "kl")
+"""Metrics of every step that ``NAME-METHOD-SEED.steps`` in the work folder has."""
 
 app = typer.Typer(add_completion=False)
 
@@ -149,6 +151,7 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
     first = work / f"start-{name}-{seed}.json"
     last: list[Any] = []  # episodes of the latest evaluation
     rows: list[dict[str, Any]] = []  # metrics of the steps since the latest evaluation
+    steps: list[list[float]] = []  # RECORDED of every step
     seen = [0]
 
     def play(horizon: int) -> list[Any]:
@@ -178,6 +181,7 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
     def on_step(row: dict[str, Any], groups: list[Group]) -> None:
         seen[0] += int(row["tokens"])
         rows.append(row)
+        steps.append([round(row.get(key, 0.0), 4) for key in RECORDED])
         if seen[0] >= tokens * len(curve) / comparison.points:
             measure(row["step"], row["horizon"], groups)
         if seen[0] >= tokens:
@@ -192,6 +196,7 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
             len(t.turns) if t.success else None
             for t in (last if same else play(comparison.test_horizon))
         ]
+        write_whole(out.with_suffix(".steps"), json.dumps({"metrics": RECORDED, "steps": steps}))
         write_whole(
             out, json.dumps({"method": method, "seed": seed, "curve": curve, "turns": turns})
         )
@@ -244,6 +249,7 @@ def run(
     tokens: int = 2_500_000,
     seeds: int = 3,
     jobs: int = 2,
+    first_seed: int = 0,
     work: Annotated[Path | None, typer.Option()] = None,
 ) -> None:
     """Runs all methods and seeds; writes the table and the pictures."""
@@ -252,7 +258,7 @@ def run(
     work.mkdir(parents=True, exist_ok=True)
     plan = [
         (m, s, work / f"{name}-{number}-{s}.json")
-        for s in range(seeds)
+        for s in range(first_seed, first_seed + seeds)
         for number, m in enumerate(methods)
     ]
     started = time.monotonic()
@@ -274,7 +280,7 @@ def run(
         list(
             pool.map(
                 lambda seed: launch(work / f"init-{name}-{seed}", "start", name, seed, work),
-                range(seeds),
+                range(first_seed, first_seed + seeds),
             )
         )
         if any("folders" in sections.get("source", {}) for sections in methods.values()):
@@ -283,6 +289,7 @@ def run(
     print(f"{(time.monotonic() - started) / 60:.0f} minutes")
     command = (
         f"python benchmarks/compare.py run {name} --tokens {tokens} --seeds {seeds} --jobs {jobs}"
+        + (f" --first-seed {first_seed}" if first_seed else "")
     )
     compare_report.write(
         HERE / "results" / name, title, command, [json.loads(p.read_text()) for *_, p in plan]

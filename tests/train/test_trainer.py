@@ -1,6 +1,7 @@
 """Invariants of one real trainer: environments, generator and DeepSpeed included."""
 
 import json
+from collections import Counter
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -145,6 +146,30 @@ def test_tasks_are_a_function_of_seed_and_step(trainer):
         assert [start.group for start in source.starts(0)] == [
             g for g in range(4) for _ in range(4)
         ]
+
+
+EVEN = {
+    "env": {
+        "id": "agentgym/Maze-v1",
+        "kwargs": {"rooms": [3, 5, 7]},
+        "groups": 6,
+        "group_size": 2,
+        "workers": 1,
+    },
+    "source": {"name": "rollout", "even_difficulties": True},
+}
+
+
+@pytest.mark.parametrize("special", [EVEN], indirect=True)
+def test_the_groups_of_a_step_spread_evenly_over_the_difficulties(special):
+    known = special.envs[0].task_difficulty
+    with closing(opened(special)) as source:
+        for step in range(5):
+            starts = source.starts(step)
+            assert starts[::2] == starts[1::2], "a group plays one task"
+            assert Counter(known[start.task_id] for start in starts) == {3: 4, 5: 4, 7: 4}
+        assert source.starts(0) != source.starts(1)
+        assert source.starts(0, numbers=[4]) == source.starts(0)[8:10]
 
 
 CHOOSING = {

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # of TRL, about its own insid
 MAZE, MAZE_KEYWORDS = "agentgym/Maze-v1", {"rooms": [4], "workers": 1}
 GUIDE = Path(__file__).parents[3] / "docs/guides/trl.md"
 SEVENTH = "seventh_env:support/Seventh-v0"
-ADAPTIVE = {"name": "adaptive", "rounds": [1, 2, 3], "window": 1}
+ADAPTIVE = {"name": "adaptive", "start": 1, "limit": 3, "window": 1}
 
 
 @pytest.fixture(scope="session")

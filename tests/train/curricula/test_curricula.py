@@ -1,7 +1,9 @@
 import json
+import math
 import tomllib
 from itertools import pairwise
 
+import numpy as np
 import pytest
 import shipped
 from hypothesis import given
@@ -11,7 +13,7 @@ from agentgym_envs import plugins as discovery
 from agentgym_envs.errors import UnknownName
 from agentgym_train import config as configuration
 from agentgym_train import plugins
-from agentgym_train.curricula import answers
+from agentgym_train.curricula import adaptive, answers
 from agentgym_train.errors import ConfigError
 from agentgym_train.run import rehearsal
 
@@ -62,26 +64,54 @@ def test_a_start_an_increment_and_an_interval_are_the_stages_8_12_16():
 
 
 def watch(curriculum, *steps):
-    """Shows success and truncated shares of steps; returns the horizon after each."""
+    """Shows success, truncated share, and perhaps invalid share and KL of steps.
+
+    Returns the horizon after each step.
+    """
     horizons = []
-    for success, truncated in steps:
-        curriculum.observe({"success": success, "truncated_horizon": truncated, "loss": 3.0})
+    for success, truncated, *more in steps:
+        metrics = {"success": success, "truncated_horizon": truncated, "invalid": 0.0, "loss": 3.0}
+        curriculum.observe(metrics | dict(zip(("invalid", "kl"), more, strict=False)))
         horizons.append(curriculum.horizon(0))
     return horizons
 
 
-ADAPTIVE = {"rounds": [4, 8, 16], "window": 2, "margin": 0.125, "truncated": 0.25, "collapse": 0.25}
+ADAPTIVE = {
+    "start": 4,
+    "limit": 16,
+    "growth": 2.0,
+    "window": 2,
+    "rise": 2.5,
+    "truncated": 0.25,
+    "collapse": 0.25,
+    "max_kl": 0.5,
+}
 
 
-def test_more_turns_once_two_windows_are_alike():
-    """The mean of the last two steps is compared with that of the two steps before.
+def test_more_turns_once_the_rise_is_small_against_its_standard_error():
+    """The slope of the last four steps is 4.2 standard errors at first, then 2.8 or 1.3.
 
-    A rise of 0.125 does not count as improvement; a larger rise does.
+    By hand for 0, 1, 1, 2: slope 0.6, residuals 0.1, -0.3, 0.3, -0.1, error (0.2 / 2 / 5)^0.5.
     """
-    rising = [(0.0, 1.0), (0.0, 1.0), (0.25, 1.0), (0.25, 1.0), (0.5, 1.0), (0.5, 1.0)]
-    assert watch(make("adaptive", **ADAPTIVE), *rising) == [4] * 6
-    flat = [(0.25, 1.0), (0.25, 1.0), (0.25, 1.0), (0.5, 1.0)]
-    assert watch(make("adaptive", **ADAPTIVE), *flat) == [4, 4, 4, 8]
+    rising = [(0.0, 1.0), (0.25, 1.0), (0.25, 1.0), (0.5, 1.0)]
+    assert watch(make("adaptive", **ADAPTIVE), *rising) == [4] * 4
+    assert watch(make("adaptive", **ADAPTIVE | {"rise": 4.3}), *rising) == [4, 4, 4, 8]
+    assert watch(make("adaptive", **ADAPTIVE), *rising, (0.5, 1.0)) == [4] * 5
+    assert watch(make("adaptive", **ADAPTIVE), *rising, (0.375, 1.0)) == [4] * 4 + [8]
+
+
+@given(st.lists(st.floats(0, 1).map(lambda x: round(x, 3)), min_size=4, max_size=40))
+def test_the_rise_is_that_of_numpy(values):
+    (slope, _), covariance = np.polyfit(np.arange(len(values)), values, 1, cov=True)
+    error = covariance[0, 0] ** 0.5
+    if error > 1e-6:
+        assert adaptive.rise(values) == pytest.approx(slope / error, rel=1e-4, abs=1e-6)
+
+
+def test_a_rise_without_scatter_is_certain():
+    assert adaptive.rise([0.25, 0.25]) == 0.0
+    assert adaptive.rise([0.0, 0.5, 1.0]) == math.inf
+    assert adaptive.rise([1.0, 0.5]) == -math.inf
 
 
 def test_each_stage_is_judged_by_its_own_steps_and_the_last_one_stays():
@@ -90,12 +120,8 @@ def test_each_stage_is_judged_by_its_own_steps_and_the_last_one_stays():
 
 def test_where_episodes_no_longer_reach_the_horizon_more_turns_would_change_nothing():
     assert watch(make("adaptive", **ADAPTIVE), *[(0.5, 0.25)] * 4)[-1] == 8
-    assert (
-        watch(make("adaptive", **ADAPTIVE), *[(0.5, 0.5), (0.5, 0.5), (0.5, 0.25), (0.5, 0.125)])[
-            -1
-        ]
-        == 4
-    )
+    cut = [(0.5, 0.5), (0.5, 0.5), (0.5, 0.25), (0.5, 0.125)]
+    assert watch(make("adaptive", **ADAPTIVE), *cut)[-1] == 4
     assert watch(make("adaptive", **ADAPTIVE), *[(0.5, 0.125)] * 20)[-1] == 4
 
 
@@ -108,26 +134,29 @@ def test_a_fall_below_the_best_window_of_the_stage_steps_back():
     assert fallen[-5:] == [4, 4, 4, 4, 8], "the stage is judged anew"
 
 
+def test_invalid_actions_and_divergence_step_back_too():
+    """The lowest window has 0.125 invalid actions, so 0.375 is not a collapse."""
+    on_eight = [*[(0.5, 1.0)] * 4, (0.5, 0.0, 0.125), (0.5, 0.0, 0.125)]
+    more = [(0.5, 0.0, 0.25), (0.5, 0.0, 0.5)]
+    assert watch(make("adaptive", **ADAPTIVE), *on_eight, *more)[-1] == 8
+    assert watch(make("adaptive", **ADAPTIVE), *on_eight, *more, (0.5, 0.0, 0.5))[-1] == 4
+    far = [(0.5, 0.0, 0.125, 0.5), (0.5, 0.0, 0.125, 0.5)]
+    assert watch(make("adaptive", **ADAPTIVE), *on_eight, *far)[-1] == 8
+    assert watch(make("adaptive", **ADAPTIVE), *on_eight, *far, (0.5, 0.0, 0.125, 0.75))[-1] == 4
+
+
 def test_one_good_step_is_no_window():
     """On 8 turns the first window is 0.75, so 0.5 is not a collapse.
 
     Compared with the 1.0 of a single step it would be one.
     """
-    assert (
-        watch(make("adaptive", **ADAPTIVE), *[(0.5, 1.0)] * 4, (1.0, 0.0), (0.5, 0.0), (0.5, 0.0))[
-            -1
-        ]
-        == 8
-    )
+    steps = [*[(0.5, 1.0)] * 4, (1.0, 0.0), (0.5, 0.0), (0.5, 0.0)]
+    assert watch(make("adaptive", **ADAPTIVE), *steps)[-1] == 8
 
 
 def test_a_collapse_on_the_first_stage_is_no_plateau():
-    assert (
-        watch(
-            make("adaptive", **ADAPTIVE), (1.0, 1.0), (1.0, 1.0), (0.0, 1.0), (0.0, 1.0), (0.0, 1.0)
-        )
-        == [4] * 5
-    )
+    falling = [(1.0, 1.0), (1.0, 1.0), (0.0, 1.0), (0.0, 1.0), (0.0, 1.0)]
+    assert watch(make("adaptive", **ADAPTIVE), *falling) == [4] * 5
 
 
 def test_a_collapse_on_the_last_stage_is_remembered_however_long_it_lasted():
@@ -136,18 +165,13 @@ def test_a_collapse_on_the_last_stage_is_remembered_however_long_it_lasted():
 
 
 @given(
-    steps=st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), max_size=60),
+    steps=st.lists(st.tuples(*[st.floats(0, 1)] * 4), max_size=60),
     window=st.integers(1, 5),
 )
 def test_the_adaptive_horizon_moves_one_stage_at_a_time_and_never_before_a_window(steps, window):
-    rounds = [2, 3, 5, 9]
-    stages = [
-        0,
-        *(
-            rounds.index(h)
-            for h in watch(make("adaptive", rounds=rounds, window=window, truncated=0.0), *steps)
-        ),
-    ]
+    curriculum = make("adaptive", start=2, limit=9, window=window, truncated=0.0)
+    turns = [2, 3, 4, 6, 8, 9]
+    stages = [0, *(turns.index(h) for h in watch(curriculum, *steps))]
     moves = [number for number, (a, b) in enumerate(pairwise(stages)) if a != b]
     assert all(abs(a - b) <= 1 for a, b in pairwise(stages))
     assert all(b - a >= window for a, b in pairwise([-1, *moves]))
@@ -183,14 +207,12 @@ def test_of_the_composed_the_first_sets_the_horizon_and_the_first_that_chooses_t
 
 def test_all_parts_see_the_metrics_and_keep_their_state():
     responsive = {"name": "responsive", "bar": 0.5}
-    both = make("composed", parts=[responsive, {"name": "adaptive", "rounds": [1, 2], "window": 1}])
-    both.observe({"return": 0.75, "success": 0.5, "truncated_horizon": 1.0})
-    assert both.state_dict() == {
-        "parts": [{"turns": 2}, {"stage": 0, "best": 0.5, "recent": [[0.5, 1.0]]}]
-    }
-    again = make(
-        "composed", parts=[responsive, {"name": "adaptive", "rounds": [1, 2], "window": 1}]
-    )
+    growing = {"name": "adaptive", "start": 1, "limit": 2, "window": 1}
+    both = make("composed", parts=[responsive, growing])
+    both.observe({"return": 0.75, "success": 0.5, "truncated_horizon": 1.0, "invalid": 0.25})
+    own = {"stage": 0, "success": 0.5, "invalid": 0.25, "recent": [[0.5, 1.0, 0.25, 0.0]]}
+    assert both.state_dict() == {"parts": [{"turns": 2}, own]}
+    again = make("composed", parts=[responsive, growing])
     again.load_state_dict(both.state_dict())
     assert again.horizon(1) == 2
     assert again.state_dict() == both.state_dict()
@@ -198,17 +220,20 @@ def test_all_parts_see_the_metrics_and_keep_their_state():
 
 def test_defaults_of_the_parts_are_written_out():
     raw = {"run": {"folder": "x", "steps": 3}, "env": {"id": "agentgym/Maze-v1"}}
-    short = [{"name": "adaptive", "rounds": [1, 2]}, TASKS, OTHER_TASKS]
+    short = [{"name": "adaptive", "start": 1, "limit": 2}, TASKS, OTHER_TASKS]
     config = configuration.of(raw | {"curriculum": {"name": "composed", "parts": short}})
     resolved = plugins.resolved(config)
     assert resolved.curriculum["parts"][0] == {
         **{
             "name": "adaptive",
-            "rounds": [1, 2],
-            "window": 10,
-            "margin": 0.02,
+            "start": 1,
+            "limit": 2,
+            "growth": 1.4,
+            "window": 30,
+            "rise": 1.0,
             "truncated": 0.1,
             "collapse": 0.2,
+            "max_kl": 1.0,
         }
     }
     assert "turns" not in resolved.curriculum["parts"][2]
@@ -255,7 +280,7 @@ def test_interrupted_at_any_step_it_goes_on_as_if_it_never_had_been(name, steps)
         for ask in (answers.turns, answers.difficulties):
             assert ask(interrupted, step) == ask(undisturbed, step)
         for curriculum in {id(c): c for c in (undisturbed, interrupted)}.values():
-            curriculum.observe({"success": success, "truncated_horizon": truncated})
+            curriculum.observe({"success": success, "truncated_horizon": truncated, "invalid": 0.0})
 
 
 @pytest.mark.parametrize(
@@ -316,14 +341,19 @@ def test_interrupted_at_any_step_it_goes_on_as_if_it_never_had_been(name, steps)
             "limit=4 is below start=8",
         ),
         (
-            {"name": "adaptive", "rounds": [8, 8]},
+            {"name": "adaptive", "start": 8, "limit": 7},
             ConfigError,
-            r"rounds=\[8, 8\]: each stage must have more turns",
+            "limit=7 is below start=8",
         ),
         (
-            {"name": "adaptive", "rounds": [8], "margin": 1.5},
+            {"name": "adaptive", "start": 8, "limit": 16, "growth": 1.0},
             ConfigError,
-            r"curriculum\.margin.*not 1.5",
+            "growth=1.0: must be above 1",
+        ),
+        (
+            {"name": "adaptive", "start": 8, "limit": 16, "collapse": 1.5},
+            ConfigError,
+            r"curriculum\.collapse.*not 1.5",
         ),
         (
             {"name": "task_difficulty", "stages": [[1, 2], [3, 2]], "every": 5},

@@ -80,6 +80,29 @@ def test_every_task_of_a_range_is_drawn_about_as_often():
     assert all(abs(count - 1000) < 110 for count in counts.values())
 
 
+@given(st.integers(1, 12), st.integers(0, 99), st.integers(1, 30))
+def test_the_groups_of_a_step_spread_evenly_over_the_difficulties(groups, step, difficulties):
+    """Each group draws from another of as many equal ranges as there are groups."""
+    known = {str(n): n % difficulties for n in range(100)}
+    drawn = sorted(known[tasks.evenly(0, step, place, groups, known)] for place in range(groups))
+    for part, difficulty in enumerate(drawn):
+        assert part * difficulties // groups <= difficulty
+        assert difficulty <= (part + 1) * difficulties / groups
+
+
+def test_all_difficulties_and_all_tasks_of_one_are_drawn_equally_often():
+    """4000 draws: three times 1333 with a standard deviation of 30, and 667 of each easy task."""
+    counts = Counter(tasks.evenly(0, step, 0, 8, LEVELS) for step in range(4000))
+    assert counts.keys() == LEVELS.keys()
+    expected = {"a": 667, "b": 1333, "c": 667, "d": 1333}
+    assert all(abs(counts[task] - expected[task]) < 120 for task in LEVELS)
+
+
+def test_a_replaced_group_draws_again():
+    known = {str(n): n for n in range(1000)}
+    assert len({tasks.evenly(0, 0, 0, 8, known, attempt=n) for n in range(9)}) > 1
+
+
 CHOOSING = {"name": "task_difficulty", "stages": [[3, 3], [5, 6]], "every": 2, "turns": 2}
 MAZE = {
     "env": {
@@ -140,6 +163,15 @@ def test_an_environment_without_tasks_is_refused_before_any_work(tmp_path):
     assert (
         "difficulty 3 to 3 at step 1, and the environment lists no tasks with difficulties"
         in output
+    )
+
+
+def test_difficulties_that_are_not_listed_cannot_be_spread(tmp_path):
+    sections = HASH | {"model": {"path": "unused"}, "eval": {"kwargs": {}, "horizon": 2}}
+    source = {"name": "rollout", "even_difficulties": True}
+    assert (
+        "source.even_difficulties=true, and hash_env:support/Hash-v0 lists no tasks with"
+        " difficulties: set it to false" in refusal(tmp_path, **sections, source=source)
     )
 
 

@@ -4,6 +4,7 @@ They are a function of the run's seed, the step and the group only. The process 
 does not matter.
 """
 
+import random
 from collections.abc import Mapping, Sequence
 
 from agentgym_envs.pool import Description
@@ -93,3 +94,27 @@ def start(
     key = f"{seed} {step} {group}" + (f" {attempt}" if attempt else "")
     drawn = None if task_ids is None else task_ids[stable_hash(f"difficulty {key}") % len(task_ids)]
     return Start(group, stable_hash(f"task {key}") % 2**31, drawn)
+
+
+def evenly(
+    seed: int, step: int, place: int, groups: int, known: Difficulties, *, attempt: int = 0
+) -> str:
+    """Returns the task of a group; the groups of a step are spread evenly over the difficulties.
+
+    With four difficulties and eight groups, each difficulty has two groups. With more difficulties
+    than groups, each group draws from another range. Over many steps a group draws all difficulties
+    equally often.
+
+    Args:
+        seed: the run's.
+        step: counted from 0.
+        place: the group's position among the groups of the step.
+        groups: number of groups of the step, over all processes.
+        known: tasks to draw from, with their difficulties.
+        attempt: how many times the group was replaced before.
+    """
+    part = random.Random(f"parts {seed} {step}").sample(range(groups), groups)[place]
+    rng = random.Random(f"evenly {seed} {step} {place} {attempt}")
+    difficulties = sorted(set(known.values()))
+    drawn = difficulties[int((part + rng.random()) / groups * len(difficulties))]
+    return rng.choice([task_id for task_id, one in known.items() if one == drawn])

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from agentgym_envs.pool import Description
@@ -42,14 +43,23 @@ class Rollout(FreshEpisodes):
     so many times; the last one is kept. The returns are those of the environment, before scorers.
     Metrics count all episodes, and ``filtered_tokens`` has the tokens of the replaced ones. This is
     DAPO's dynamic sampling (Yu et al., 2025)."""
+    even_difficulties: bool = False
+    """Whether the groups of a step spread evenly over the difficulties of the listed tasks. Metrics
+    then vary less from step to step. Tasks that the environment does not list are not played."""
 
     def check(self, config: Config, training: Description) -> None:
-        """Rejects an environment with several agents, and replacements of single episodes.
+        """Rejects an environment with several agents, and options that cannot work.
 
         Raises:
-            ConfigError: the environment has several agents, or a group has one episode.
+            ConfigError: the environment has several agents; groups of one episode cannot be
+                replaced; tasks without difficulties cannot be spread.
         """
         super().check(config, training)
+        if self.even_difficulties and tasks.task_difficulty(training) is None:
+            raise ConfigError(
+                f"source.even_difficulties=true, and {config.env.id} lists no tasks with"
+                " difficulties: set it to false"
+            )
         if self.replacements and config.env.group_size < 2:
             raise ConfigError(
                 f"source.replacements={self.replacements} compares the episodes of a group, and"
@@ -58,7 +68,9 @@ class Rollout(FreshEpisodes):
 
     def build(self, context: RunContext) -> "RolloutSource":
         """Starts the environments."""
-        return RolloutSource(context, replacements=self.replacements)
+        return RolloutSource(
+            context, replacements=self.replacements, even_difficulties=self.even_difficulties
+        )
 
 
 class RolloutSource(Source):
@@ -68,6 +80,7 @@ class RolloutSource(Source):
         context: the parts of the run.
         numbers: numbers of the groups to play; None: all groups of this process.
         replacements: see :class:`Rollout`.
+        even_difficulties: see :class:`Rollout`.
         **players: ``agents`` and ``opponents`` of
             :class:`agentgym_train.rollout.collector.Collector`.
     """
@@ -78,9 +91,11 @@ class RolloutSource(Source):
         *,
         numbers: Sequence[int] | None = None,
         replacements: int = 0,
+        even_difficulties: bool = False,
         **players: Any,
     ):
         env = context.config.env
+        self._even = even_difficulties
         self._context, self._task_difficulty = context, tasks.task_difficulty(context.training)
         self._numbers = list(context.mine) if numbers is None else numbers
         self._replacements, self._failures = replacements, list[Failure]()
@@ -147,14 +162,21 @@ class RolloutSource(Source):
         Raises:
             ConfigError: no training task has the difficulties of the curriculum.
         """
-        bounds = self._context.difficulties(step)
-        task_ids = None if bounds is None else tasks.within(self._task_difficulty, bounds, step)
         seed, size = self._context.config.run.seed, self._context.config.env.group_size
-        return [
-            start
+        known, bounds = self._task_difficulty, self._context.difficulties(step)
+        task_ids = None if bounds is None else tasks.within(known, bounds, step)
+        starts = [
+            tasks.start(seed, step, group, task_ids, attempt=attempt)
             for group in (self._numbers if numbers is None else numbers)
-            for start in [tasks.start(seed, step, group, task_ids, attempt=attempt)] * size
         ]
+        if self._even and known is not None:
+            drawn_from = {task_id: known[task_id] for task_id in task_ids or known}
+            places = {number: place for place, number in enumerate(self._context.groups)}
+            evenly = partial(
+                tasks.evenly, seed, step, groups=len(places), known=drawn_from, attempt=attempt
+            )
+            starts = [start._replace(task_id=evenly(places[start.group])) for start in starts]
+        return [start for start in starts for _ in range(size)]
 
     @property
     def failures(self) -> list[Failure]:

@@ -186,8 +186,13 @@ class Rollouts:
         """Gives the curriculum its metrics; raises an error if every episode failed."""
         played = [e for e in episodes if e.reward_or_none is not None]
         cut = [e.end == "horizon" for e in played]
-        count, success, truncated = sums(
-            trainer, len(played), sum(e.success for e in played), sum(cut)
+        count, success, truncated, turns, invalid = sums(
+            trainer,
+            len(played),
+            sum(e.success for e in played),
+            sum(cut),
+            sum(e.turns for e in played),
+            sum(e.invalid for e in played),
         )
         if not count:
             raise self._nothing_played([e.error for e in episodes if e.error], len(episodes))
@@ -195,6 +200,7 @@ class Rollouts:
             self._horizon.metrics = {
                 "success": success / count,
                 "truncated_horizon": truncated / count,
+                "invalid": invalid / max(turns, 1),
             }
 
     def _nothing_played(self, errors: Sequence[EnvFailure], episodes: int) -> Exception:
