@@ -229,7 +229,7 @@ def test_defaults_of_the_parts_are_written_out():
             "start": 1,
             "limit": 2,
             "growth": 1.4,
-            "window": 30,
+            "window": 40,
             "rise": 1.0,
             "truncated": 0.1,
             "collapse": 0.2,

@@ -27,7 +27,7 @@ class Adaptive(CurriculumPlugin):
     """The turns of the last stage."""
     growth: Positive = 1.4
     """Turns of a stage divided by those of the stage before."""
-    window: Count = 30
+    window: Count = 40
     """Steps per mean. The rise of success is measured over twice as many."""
     rise: NonNegative = 1.0
     """Smallest rise of success, in standard errors, that counts as improvement."""
