@@ -64,7 +64,8 @@ class AdaptiveCurriculum(Curriculum):
 
     def __init__(self, options: Adaptive):
         self._options, self._turns = options, options.stages()
-        self._begin(0)
+        self.stage, self.success, self.invalid = 0, 0.0, 1.0
+        self.recent: list[list[float]] = []
 
     def horizon(self, step: int) -> int:
         """Returns the turns of the current stage."""
@@ -113,8 +114,7 @@ class AdaptiveCurriculum(Curriculum):
         self.success, self.invalid = state["success"], state["invalid"]
 
     def _begin(self, stage: int) -> None:
-        self.stage, self.success, self.invalid = stage, 0.0, 1.0
-        self.recent: list[list[float]] = []
+        self.stage, self.success, self.invalid, self.recent = stage, 0.0, 1.0, []
 
 
 def rise(values: list[float]) -> float:
