@@ -66,7 +66,8 @@ class Function:
             BadCall: arguments are missing, unknown or malformed.
         """
         _, *parts = _KEY.split(f" {text}")
-        given = {k.lower(): v.strip() for k, v in zip(parts[::2], parts[1::2], strict=True)}
+        pairs = zip(parts[::2], parts[1::2], strict=True)
+        given = {key.lower(): _unquoted(value.strip()) for key, value in pairs}
         if sorted(given) != sorted(self.parameters) or 2 * len(given) != len(parts):
             raise BadCall(f"Write the call in this form: {self.usage}")
         values = {}
@@ -195,6 +196,12 @@ def later(day: str, days: int) -> str:
     '2031-06-02'
     """
     return (date.fromisoformat(day) + timedelta(days)).isoformat()
+
+
+def _unquoted(text: str) -> str:
+    """Returns a value without the quotation marks around it."""
+    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
+    return text[1:-1].strip() if quoted else text
 
 
 def _value(name: str, value: Any) -> str:

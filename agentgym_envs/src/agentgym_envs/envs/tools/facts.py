@@ -11,7 +11,7 @@ _MONTH = "|".join([*(f"{name[:3]}(?:{name[3:]})?" for name in _MONTHS.split()), 
 _ISO = re.compile(r"\b[0-9]{4}-([0-9]{2})-([0-9]{2})\b")
 _DAY_MONTH = re.compile(rf"\b([0-9]{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})\b")
 _MONTH_DAY = re.compile(rf"\b({_MONTH})\.? ([0-9]{{1,2}})(?:st|nd|rd|th)?\b")
-_TIME = re.compile(r"(?<![0-9:])([0-9]{1,2}):([0-9]{2})(?![0-9:])")
+_TIME = re.compile(r"(?<![0-9:])([0-9]{1,2}):([0-9]{2})(?![0-9:])(?: ?([ap])\.?m\b)?")
 _NUMBER = re.compile(r"(?<![\w.,:-])([0-9]{1,5})(?:[.,]([0-9]{1,2}))?(?![0-9:-]|[.,][0-9])")
 _SHELF = re.compile(r"\b[a-f][1-9]\b")
 KINDS = ("date", "time", "money", "number", "shelf")
@@ -62,7 +62,9 @@ def _month(name: str) -> str:
 
 
 def _times(text: str) -> Iterable[str]:
-    return (f"{int(hour):02}:{minute}" for hour, minute in _TIME.findall(text))
+    for hour, minute, half in _TIME.findall(text):
+        hours = int(hour) % 12 + 12 * (half == "p") if half else int(hour)
+        yield f"{hours:02}:{minute}"
 
 
 def _money(text: str) -> Iterable[str]:

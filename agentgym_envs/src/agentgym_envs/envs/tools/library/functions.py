@@ -1,5 +1,7 @@
 """The functions and the policy of the library."""
 
+import re
+
 from agentgym_envs.envs.tools.domain import (
     Database,
     Domain,
@@ -84,10 +86,11 @@ def get_item(database: Database, item: str) -> str:
 
 def search_items(database: Database, words: str) -> str:
     """Returns the items whose title or author contains all words."""
+    wanted = re.findall(r"\w+", words)
     found = {
         key: record
         for key, record in database["items"].items()
-        if all(w in f"{record['title']} {record['author']}".casefold() for w in words.split())
+        if all(w in f"{record['title']} {record['author']}".casefold() for w in wanted)
     }
     return listed(found, "No items.")
 

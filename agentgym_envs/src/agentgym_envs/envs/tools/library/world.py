@@ -10,7 +10,7 @@ from agentgym_envs.envs.tools.parameters import Id
 from agentgym_envs.envs.tools.people import names
 
 _ADJECTIVES = (
-    "Silent Golden Broken Hidden Crooked Winter Paper Distant Salt Burning Glass Quiet Iron Second"
+    "Silent Golden Broken Hidden Crooked Wooden Paper Distant Salt Burning Glass Quiet Iron Second"
     " Painted Hollow"
 )
 _NOUNS = (
@@ -85,6 +85,10 @@ class Library:
         due = later(self.today, self._rng.randint(1, 12))
         record = {"member": member, "item": self.item(kind), "due": due, "renewals": renewals}
         return self._add("loans", functions.LOAN, record)
+
+    def on_loan(self, kind: str = "book") -> str:
+        """Returns an item that another member has borrowed."""
+        return self.item_of(self.loan(self.other(), kind))
 
     def reserve(self, item: str, member: str) -> str:
         """Adds a reservation and returns its number."""
