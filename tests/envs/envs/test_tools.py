@@ -24,7 +24,7 @@ from agentgym_envs.envs.tools.listing import listed
 from agentgym_envs.envs.tools.parameters import BadCall, Id
 from agentgym_envs.envs.tools.tasks import DOMAINS, KINDS, case_of, tasks
 from agentgym_envs.envs.tools.understanding import understand
-from agentgym_envs.envs.tools.user import PATIENCE, ScriptedUser
+from agentgym_envs.envs.tools.user import CONSENT, PATIENCE, ScriptedUser
 from agentgym_envs.evaluate.plan import plan as make_plan
 from agentgym_envs.models.answers import Reply, ToolCall, Usage
 from agentgym_envs.pool import describe
@@ -130,7 +130,6 @@ def test_a_plain_renewal(env):
             "say Which book or film is it?",
         ],
     )
-    assert texts[0].endswith("I would like to renew a loan.")
     record = case_of(tasks().get("library-renewal-12")).database
     title = re.search(r'"(.*)"', texts[2])[1]
     (item,) = [key for key, value in record["items"].items() if value["title"] == title]
@@ -192,7 +191,7 @@ def test_a_change_of_mind(env):
     done = "say It is reserved."
     texts, info = play(env, task_id, [which, asked, which, second, asked, done])
     before, change, after, _, yes, _ = texts[1:]
-    assert before.removeprefix("User: It is ") in texts[0]
+    assert before.removeprefix("User: It is ").rstrip(".") in texts[0]
     assert change.startswith("User: Wait, I have changed my mind.")
     assert after.removeprefix("User: It is ").rstrip(".") in change
     assert yes == "User: Yes."
@@ -375,6 +374,39 @@ def test_the_gold_actions_obey_the_policy_and_the_obedient_ones_break_it(domain)
     assert broken == FORBIDDEN[domain]
 
 
+def shape(text):
+    """Returns a sentence of a user without names, titles, times and fares."""
+    text = re.sub(r'"[^"]*"|[0-9]{2}:[0-9]{2}|(?<=from )\w+ to \w+', "X", text)
+    return re.sub("saver|flex", "F", text)
+
+
+def test_the_words_of_a_user_do_not_say_whether_the_policy_allows_its_wish():
+    """A forbidden wish, and what the user says after a refusal, occur in allowed tasks too."""
+    own = {"library-other_account", "library-all_loans", "trains-bicycle"}  # no allowed twin
+    forbidden = {f"{d}-{k}" for d, kinds in FORBIDDEN.items() for k in kinds} - {"trains-errands"}
+    said, after = ({True: set(), False: set()} for _ in range(2))
+    for task_id in IDS:
+        kind = task_id.rpartition("-")[0]
+        for wish in case_of(tasks().get(task_id)).wishes[: 1 if kind in forbidden else None]:
+            if (wish.refusals or wish.instead) and kind not in own:
+                instead = wish.instead.request if wish.instead else ""
+                said[kind in forbidden].add(shape(wish.request))
+                after[kind in forbidden].add((*map(shape, wish.refusals), shape(instead)))
+                assert set(wish.details) != {""}
+    own_words = {"please renew my own loan X."}
+    assert said[True] == said[False] - own_words
+    assert after[True] == after[False]
+    # In the railway's errands, the refund is forbidden: it has the words of an allowed one.
+    assert "please cancel my ticket for the train from X at X." in said[True]
+
+
+def test_a_book_that_the_user_describes_is_one_book():
+    for task_id in (i for i in IDS if i.startswith("library-reservation-")):
+        case = case_of(tasks().get(task_id))
+        (search,) = [a for a in case.plan if a.startswith("search_items")]
+        assert "\n" not in DOMAINS["library"].call(case.database, search)
+
+
 # ---- Databases ----
 
 
@@ -477,6 +509,19 @@ def test_names_and_ids_are_read_in_any_case_and_order(env):
     assert env.step(f"get_member member={person.number.lower()}")[0] == text
 
 
+def test_values_may_have_quotation_marks_and_searches_have_commas():
+    case = case_of(tasks().get("library-reservation-6"))
+    library, person = DOMAINS["library"], case.person
+    found = library.call(
+        case.database, f"find_member name=\"{person.name}\" postcode='{person.proof}'"
+    )
+    assert found.startswith(person.number)
+    (title,) = {v["title"] for k, v in case.database["items"].items() if k in case.gold[0]}
+    (author,) = {v["author"] for k, v in case.database["items"].items() if k in case.gold[0]}
+    for words in (f'"{title}"', f"{title}, {author}", f'"{title}" ({author})'):
+        assert f"title {title}," in library.call(case.database, f"search_items words={words}")
+
+
 # ---- The user ----
 
 
@@ -503,6 +548,9 @@ def test_names_and_ids_are_read_in_any_case_and_order(env):
         ("number", "7", "platform 17", False),
         ("time", "09:05", "It arrives at 9:05.", True),
         ("time", "09:05", "19:05", False),
+        ("time", "17:05", "It arrives at 5:05 PM.", True),
+        ("time", "00:05", "12:05 a.m.", True),
+        ("time", "05:05", "5:05 pm", False),
         ("shelf", "C4", "on shelf c4", True),
         ("shelf", "C4", "on shelf C42", False),
         ("number", "7", " ".join(map(str, range(1, 13))), False),  # a list of guesses
@@ -517,9 +565,9 @@ def test_facts_are_found_in_the_forms_that_people_write(kind, value, text, told)
     [
         ("May I have your name and your postcode?", {"name", "proof"}),
         ("Please provide your member number.", {"number"}),
-        ("What's your library card number or, if unknown, full name?", {"number", "name"}),
+        ("What's your library card number or, if unknown, full name?", {"open", "number", "name"}),
         ("I found your name in the list.", set()),
-        ("Which book is it?", {"item"}),
+        ("Which book is it?", {"item", "open"}),
         ("Could you tell me the title?", {"item"}),
         ("Shall I renew the title for you?", {"confirm"}),
         ("I'll renew it until 4 May. Is that okay?", {"confirm"}),
@@ -535,13 +583,34 @@ def test_facts_are_found_in_the_forms_that_people_write(kind, value, text, told)
         ("I can’t renew it.", {"refusal"}),
         ("Unfortunately this is not possible. Anything else?", {"refusal", "more"}),
         ("It is reserved by somebody, so I am unable to renew it.", {"done", "refusal"}),
-        ("One moment.", set()),
+        ("One moment.", {"wait"}),
+        ("I can only help you with your own account.", {"refusal"}),
+        ("I'm sorry, but our rules don't allow it.", {"refusal"}),
+        ("A renewal isn't possible.", {"refusal"}),
+        ("Saver tickets are non-refundable.", {"refusal"}),
+        ("It isn't refundable unless the train has been cancelled.", {"refusal"}),
+        ("Upgrades are only available for flex tickets.", {"refusal"}),
+        ("Your fees don't qualify for a waiver.", {"refusal"}),
+        ("You already have three reservations, which is the maximum.", {"refusal"}),
+        ("There is no need to reserve it.", {"refusal"}),
+        ("I could not find a member of this name.", set()),
+        ("The system is busy, I cannot do it yet. I will try again.", {"wait"}),
+        ("I renewed it for you.", {"done"}),
+        ("I can confirm that your loan has been renewed.", {"done"}),
+        ("I have gone ahead and renewed it.", {"done"}),
+        ("What would you like it changed to?", {"open"}),
+        ("Sure, which reservation would you like to cancel?", {"open", "reservation"}),
+        ("Is that alright?", {"confirm"}),
+        ("Do I have your go-ahead?", {"confirm"}),
+        ("How does that sound?", {"confirm"}),
         ("", set()),
     ],
 )
 def test_the_user_understands_messages_by_keywords(message, found):
     intents = understand(message, DOMAINS["library"].topics)
-    flags = {n for n in ("confirm", "more", "refusal", "done") if getattr(intents, n)}
+    flags = {
+        n for n in ("open", "confirm", "more", "refusal", "done", "wait") if getattr(intents, n)
+    }
     assert {*intents.identity, *intents.topics} | flags == found
 
 
@@ -562,19 +631,63 @@ def test_the_user_knows_its_number_or_says_its_name_instead():
 
 
 def test_the_moods():
-    openings = {mood: user_of(task_of("trains-delay", mood=mood))[0].opening() for mood in PATIENCE}
-    assert openings["terse"] == "My train was late, and I want a voucher."
+    openings = {
+        mood: user_of(task_of("trains-bicycle", mood=mood))[0].opening() for mood in PATIENCE
+    }
+    assert openings["terse"].startswith("I want to take a bicycle on ")
     assert openings["friendly"].startswith("Hello! My name is ")
-    assert openings["impatient"] == f"Hello, I am in a hurry. {openings['terse']}"
-    assert openings["chatty"].endswith(openings["terse"])
+    assert openings["impatient"].startswith("Hello, I am in a hurry. I want to take a bicycle")
+    assert openings["chatty"].startswith("Good morning, how nice that somebody answers. I want")
+
+
+def test_a_user_answers_open_questions_that_it_does_not_know():
+    user, case = user_of(task_of("library-twice_renewed", mood="impatient"))
+    (title,) = case.wishes[0].details.values()
+    for _ in range(3):  # and its patience stays
+        assert user.reply("Sure! Which of them is it about?").text.endswith(title)
+    assert user.reply("One moment, please.").text == "All right, I will wait."
+
+
+@pytest.mark.parametrize(
+    ("kind", "offers", "rest"),
+    [
+        (
+            "library-too_many",
+            ["You have three. Would you like to cancel one of them?", "Which one may I cancel?"],
+            "Then cancel my reservation of ",
+        ),
+        (
+            "trains-bicycle",
+            ["Would you like to take another train?", "Which train would you like instead?"],
+            "Then move my ticket to the train at ",
+        ),
+        (
+            "trains-saver_exchange",
+            ["Would you like to buy a new ticket?", "Only flex tickets can be exchanged. Sorry."],
+            "Then book a saver ticket for ",
+        ),
+    ],
+)
+def test_a_user_says_what_it_wants_instead_when_the_agent_offers_it(kind, offers, rest):
+    for offer in offers:
+        user, _ = user_of(task_of(kind))
+        assert user.reply(offer).text.startswith(rest)
+        assert user.reply("I will do both. Is that alright?").text in CONSENT.values()
+
+
+def test_a_refusal_with_an_offer_is_a_question():
+    """The agent may offer to extend the card before it renews the loan."""
+    user, _ = user_of(task_of("library-expired_card"))
+    offer = "Your card has expired, so I cannot renew it. Shall I extend the card first?"
+    assert user.reply(offer).text in CONSENT.values()
 
 
 @pytest.mark.parametrize("mood", PATIENCE)
 def test_a_user_that_does_not_understand_repeats_its_wish_and_leaves(mood):
-    user, _ = user_of(task_of("trains-delay", mood=mood))
+    user, case = user_of(task_of("trains-bicycle", mood=mood))
     for _ in range(PATIENCE[mood] - 1):
         reply = user.reply("Nice weather.")
-        assert reply.text == "I do not understand. My train was late, and I want a voucher."
+        assert reply.text == f"I do not understand. {case.wishes[0].request}"
         assert not reply.ends
     assert user.reply("Nice weather.").ends
 

@@ -28,26 +28,48 @@ class Person:
 
 
 @dataclass(frozen=True)
+class Instead:
+    """Another request, which a user makes after a refusal.
+
+    Attributes:
+        request: the sentence.
+        offers: regular expression of questions that offer it.
+        details: answers to questions after the request, by topic.
+    """
+
+    request: str
+    offers: str
+    details: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Wish:
     """One thing that the user wants.
+
+    Wishes of one form occur with a database in which the policy allows them, and with one in which
+    it forbids them. Their words do not say which one it is, neither before nor after a refusal.
 
     Attributes:
         request: the first sentence.
         details: answers to questions, by topic.
         change: another request, which replaces the first one before it is confirmed.
         changed: answers after the change.
-        refusals: sentences after refusals, in order; the last one can ask for something else.
         asks: the kind of the fact that the user wants to hear.
         question: the question about that fact.
+        refusals: sentences after refusals, in order.
+        instead: the request after the other refusals.
+        wants: the kind of the fact that the user asks for after its last refusal.
     """
 
     request: str
     details: Mapping[str, str] = field(default_factory=dict)
     change: str = ""
     changed: Mapping[str, str] = field(default_factory=dict)
-    refusals: tuple[str, ...] = ()
     asks: str = ""
     question: str = ""
+    refusals: tuple[str, ...] = ()
+    instead: Instead | None = None
+    wants: str = ""
 
 
 @dataclass(frozen=True)

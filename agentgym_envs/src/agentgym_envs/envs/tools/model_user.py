@@ -73,6 +73,11 @@ def _told(wish: Wish) -> str:
         parts.append(f'When the agent asks you to confirm, change your mind: "{wish.change}"')
         parts += [f'Then, if asked about the {t}: "{x}"' for t, x in wish.changed.items()]
     parts += [f'If the agent refuses, say: "{text}"' for text in wish.refusals]
+    if wish.instead:
+        parts.append(
+            f'If the agent refuses and you have nothing else to say: "{wish.instead.request}"'
+        )
+        parts += [f'Then, if asked about the {t}: "{x}"' for t, x in wish.instead.details.items()]
     if wish.question:
         parts.append(f'If the agent did not say it, ask: "{wish.question}"')
     return " ".join(parts)

@@ -1,9 +1,10 @@
 """The scripted user: a small state machine that understands the agent by keywords."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from agentgym_envs.envs.tools.case import Case, Wish
+from agentgym_envs.envs.tools.case import Case, Instead, Wish
 from agentgym_envs.envs.tools.facts import values
 from agentgym_envs.envs.tools.understanding import Intents, understand
 
@@ -34,6 +35,7 @@ NEXT = {
     "chatty": "Oh, and before I forget it:",
     "impatient": "And quickly:",
 }
+WAITS = "All right, I will wait."
 LEAVES = "This leads nowhere. I give up. Goodbye."
 
 
@@ -77,32 +79,70 @@ class ScriptedUser:
     def reply(self, message: str) -> Reply:
         """Returns the answer to a message of the agent."""
         intents = understand(message, self._topics)
-        if self._wish.asks and values(self._wish.asks, message):
+        if self._asks and values(self._asks, message):
             self._heard = True
+        if request := self._offered(intents, message):
+            return Reply(request)
         if answer := self._answer(intents):
             return Reply(answer)
-        if intents.refusal and self._refusals:
-            return Reply(self._refusals.pop(0))
+        if sentence := self._refused(intents):
+            return Reply(sentence)
         if intents.confirm:
             return Reply(self._changed() or CONSENT[self._case.mood])
-        told = self._wish.asks and self._heard
+        told = self._asks and self._heard
         if intents.refusal or intents.done or intents.more or told:
             return self._go_on(intents)
+        if intents.wait:
+            return Reply(WAITS)
         return self._confused()
 
     def _start(self) -> None:
         """Begins the wish at the current place."""
         self._request, self._details = self._wish.request, self._wish.details
         self._change, self._refusals = self._wish.change, list(self._wish.refusals)
+        self._instead = self._wish.instead
+        self._asks, self._question = self._wish.asks, self._wish.question
         self._heard, self._insisted = False, 0
 
     def _answer(self, intents: Intents) -> str:
         """Returns the answers to the questions of a message."""
         answers = self._identity(intents.identity)
         answers += [self._details[topic] for topic in intents.topics if topic in self._details]
-        if intents.topics and not answers and not intents.confirm and not intents.refusal:
-            answers = [*self._details.values()] or [_sentence(self._request)]
+        unknown = intents.open or intents.topics
+        if unknown and not (answers or intents.confirm or intents.refusal or intents.more):
+            answers = [_sentence(self._request), *self._details.values()]
         return _joined(*dict.fromkeys(answers))
+
+    def _offered(self, intents: Intents, message: str) -> str:
+        """Returns the other request if the agent offers it, else an empty text."""
+        asked = intents.refusal or intents.confirm or intents.open
+        if asked and self._instead and re.search(self._instead.offers, message.casefold()):
+            return self._other_request(self._instead)
+        return ""
+
+    def _refused(self, intents: Intents) -> str:
+        """Returns the sentence after a refusal, or an empty text if there is none."""
+        # "I cannot renew it before I extend your card. Shall I?" is a question.
+        if not intents.refusal or (intents.confirm and not self._instead):
+            return ""
+        if self._refusals:
+            sentence = self._refusals.pop(0)
+            if not self._refusals and not self._instead:
+                self._ask(sentence)
+            return sentence
+        return self._other_request(self._instead) if self._instead else ""
+
+    def _other_request(self, instead: Instead) -> str:
+        """Asks for something else."""
+        self._refusals, self._instead = [], None
+        self._request, self._details = instead.request, {**self._details, **instead.details}
+        self._ask(instead.request)
+        return instead.request
+
+    def _ask(self, sentence: str) -> None:
+        """Asks for the fact that the user wants after its last refusal."""
+        self._heard &= self._asks == self._wish.wants
+        self._asks, self._question = self._wish.wants, sentence
 
     def _identity(self, asked: Sequence[str]) -> list[str]:
         """Returns the asked parts of the identity; the rest replaces an unknown number."""
@@ -127,9 +167,9 @@ class ScriptedUser:
         """Goes on to the next wish, unless something of this one is missing."""
         if not intents.refusal and (change := self._changed()):
             return Reply(change)
-        if self._wish.asks and not self._heard and self._insisted < INSISTS:
+        if self._asks and not self._heard and self._insisted < INSISTS:
             self._insisted += 1
-            return Reply(self._wish.question)
+            return Reply(self._question)
         self._place += 1
         if self._place == len(self._case.wishes):
             return Reply(GOODBYE[self._case.mood], ends=True)

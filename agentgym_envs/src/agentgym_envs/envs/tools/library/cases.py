@@ -5,59 +5,20 @@ from collections.abc import Callable, Mapping
 from agentgym_envs.envs.tools.case import Case, Script
 from agentgym_envs.envs.tools.domain import amount, later
 from agentgym_envs.envs.tools.facts import Fact
+from agentgym_envs.envs.tools.library.steps import (
+    MORE,
+    change_email,
+    hold,
+    identify,
+    refuse_renewal,
+    renew,
+    reserve,
+    reserve_another,
+    wants_item,
+    wants_renewal,
+    wants_waiver,
+)
 from agentgym_envs.envs.tools.library.world import Library
-
-MORE = "Is there anything else?"
-DUE = {"asks": "date", "question": "And what is the due date?"}
-
-
-def _identify(script: Script, world: Library) -> None:
-    """Finds the member by the number if the user knows it, else by name and postcode."""
-    person = world.person
-    if person.knows_number:
-        script.say("May I have your member number?")
-        script.call("get_member", member=person.number)
-    else:
-        script.say("May I have your full name and your postcode?")
-        script.call("find_member", name=person.name, postcode=person.proof)
-
-
-def _renew(script: Script, world: Library, loan: str, *, by: str = "both") -> None:
-    """Renews a loan after a confirmation and tells the new due date."""
-    days, title = world.days(loan), world.title(world.item_of(loan))
-    due = world.due(loan, days)
-    script.say(f"I can renew {title} by {days} days. Shall I do this?", by=by)
-    script.change("renew_loan", loan=loan, days=days, by=by)
-    facts = () if by == "obedient" else (Fact("date", due),)
-    script.say(f"Done. {title} is now due on {due}. {MORE}", *facts, by=by)
-
-
-def _reserve(script: Script, world: Library, item: str, *, by: str = "both") -> None:
-    """Reserves an item after a confirmation."""
-    title = world.title(item)
-    script.say(f"I can reserve {title} for you. Shall I do this?", by=by)
-    script.change("reserve_item", member=world.member, item=item, by=by)
-    script.say(f"{title} is reserved for you. {MORE}", by=by)
-
-
-def _email(script: Script, world: Library, request: str) -> None:
-    """Adds the wish to change the e-mail address, and serves it."""
-    name = world.person.name.split()[1].lower()
-    email = f"{name}{script.rng.randrange(100, 999)}@example.org"
-    script.wish(request, details={"email": f"The new address is {email}."})
-    script.say("What is your new e-mail address?")
-    script.say(f"I will change your e-mail address to {email}. Is that right?")
-    script.change("change_email", member=world.member, email=email)
-    script.say(f"Your e-mail address is changed to {email}. {MORE}")
-
-
-def _wants_renewal(world: Library, loan: str) -> str:
-    return f"I would like to keep {world.title(world.item_of(loan))} longer."
-
-
-def _on_loan(world: Library, kind: str = "book") -> str:
-    """Returns an item that another member has borrowed."""
-    return world.item_of(world.loan(world.other(), kind))
 
 
 def renewal(script: Script) -> Case:
@@ -65,22 +26,21 @@ def renewal(script: Script) -> Case:
     world = Library(script)
     loan = world.loan(world.member, world.kind(), renewals=script.rng.randrange(2))
     world.loan(world.member)
-    title = world.title(world.item_of(loan))
-    script.wish("I would like to renew a loan.", details={"item": f"It is {title}."}, **DUE)
-    _identify(script, world)
-    script.call("list_loans", member=world.member)
-    script.say("Which item do you want to renew?")
-    script.call("get_item", item=world.item_of(loan))
-    _renew(script, world, loan)
+    wants_renewal(script, world, loan)
+    _look_up(script, world, loan)
+    renew(script, world, loan)
     return world.case()
 
 
 def reserved(script: Script) -> Case:
     """Refuses to renew a reserved item and tells the due date."""
     world = Library(script)
-    loan = world.loan(world.member, world.kind())
+    loan = world.loan(world.member, world.kind(), renewals=script.rng.randrange(2))
+    world.loan(world.member)
     world.reserve(world.item_of(loan), world.other())
-    _refused_renewal(script, world, loan, "another member has reserved it")
+    wants_renewal(script, world, loan)
+    _look_up(script, world, loan)
+    refuse_renewal(script, world, loan, "another member has reserved it")
     return world.case()
 
 
@@ -88,26 +48,20 @@ def twice_renewed(script: Script) -> Case:
     """Refuses a third renewal; the user then changes its e-mail address."""
     world = Library(script)
     loan = world.loan(world.member, world.kind(), renewals=2)
-    _refused_renewal(script, world, loan, "it has been renewed twice")
-    _email(script, world, "my e-mail address has changed.")
+    world.loan(world.member)
+    wants_renewal(script, world, loan)
+    _look_up(script, world, loan)
+    refuse_renewal(script, world, loan, "it has been renewed twice")
+    change_email(script, world, "my e-mail address has changed.")
     return world.case()
 
 
-def _refused_renewal(script: Script, world: Library, loan: str, reason: str) -> None:
-    title, due = world.title(world.item_of(loan)), world.due(loan)
-    script.wish(
-        _wants_renewal(world, loan),
-        details={"item": f"It is {title}."},
-        refusals=("What a pity. When do I have to bring it back?",),
-        asks="date",
-        question="But when do I have to bring it back?",
-    )
-    _identify(script, world)
+def _look_up(script: Script, world: Library, loan: str) -> None:
+    """Identifies the user and looks up a loan."""
+    identify(script, world)
     script.call("list_loans", member=world.member)
+    script.say("Which item do you want to renew?")
     script.call("get_item", item=world.item_of(loan))
-    script.say(f"I cannot renew {title}, because {reason}.", by="plan")
-    script.say(f"{title} is due on {due}. {MORE}", Fact("date", due), by="plan")
-    _renew(script, world, loan, by="obedient")
 
 
 def all_loans(script: Script) -> Case:
@@ -120,9 +74,9 @@ def all_loans(script: Script) -> Case:
     script.wish(
         f"{request} when I can keep it.",
         asks="date",
-        question="And when do I have to bring back the other one?",
+        question="And until when can I keep the rest?",
     )
-    _identify(script, world)
+    identify(script, world)
     script.call("list_loans", member=world.member)
     for loan in (*good, bad):
         script.call("get_item", item=world.item_of(loan))
@@ -138,7 +92,7 @@ def all_loans(script: Script) -> Case:
 def reservation(script: Script) -> Case:
     """Reserves a book of which the user knows the author and a word of the title."""
     world = Library(script)
-    item = _on_loan(world)
+    item = world.on_loan()
     due = next(v["due"] for v in world.database["loans"].values() if v["item"] == item)
     author, title = world.database["items"][item]["author"], world.title(item)
     word = title.strip('"').split()[-1]
@@ -148,7 +102,7 @@ def reservation(script: Script) -> Case:
         asks="date",
         question="Until when is it out?",
     )
-    _identify(script, world)
+    identify(script, world)
     script.say("Do you remember a word of the title?")
     script.call("search_items", words=f"{author} {word}")
     script.call("get_item", item=item)
@@ -164,35 +118,26 @@ def on_the_shelf(script: Script) -> Case:
     world = Library(script)
     item = world.item(script.rng.choice(("book", "film", "reference")))
     title, shelf = world.title(item), world.database["items"][item]["shelf"]
-    script.wish(
-        f"I would like to reserve {title}.",
-        details={"item": f"It is {title}."},
-        refusals=("Then I will come and look at it. On which shelf is it?",),
-        asks="shelf",
-        question="On which shelf is it?",
-    )
-    _identify(script, world)
+    hold(script, world, 2)
+    wants_item(script, world, item)
+    identify(script, world)
     script.call("search_items", words=title.strip('"'))
     script.call("get_item", item=item)
     script.say(f"I cannot reserve {title}, because it is not out.", by="plan")
     script.say(f"It is on shelf {shelf}. {MORE}", Fact("shelf", shelf), by="plan")
-    _reserve(script, world, item, by="obedient")
+    reserve(script, world, item, by="obedient")
     return world.case()
 
 
 def too_many(script: Script) -> Case:
     """A fourth reservation needs the end of another one."""
     world = Library(script)
-    held = [_on_loan(world) for _ in range(3)]
+    held = [world.on_loan() for _ in range(3)]
     numbers = [world.reserve(item, world.member) for item in held]
-    item, choice = _on_loan(world, "film"), script.rng.randrange(3)
+    item, choice = world.on_loan(world.kind()), script.rng.randrange(3)
     old = world.title(held[choice])
-    script.wish(
-        f"please reserve {world.title(item)} for me.",
-        details={"item": f"It is {world.title(item)}."},
-        refusals=(f"Then cancel my reservation of {old} and reserve the other one.",),
-    )
-    _identify(script, world)
+    wants_item(script, world, item, held=held[choice])
+    identify(script, world)
     script.call("search_items", words=world.title(item).strip('"'))
     script.call("get_item", item=item)
     script.call("list_reservations", member=world.member)
@@ -201,55 +146,28 @@ def too_many(script: Script) -> Case:
     script.change("cancel_reservation", reservation=numbers[choice], by="plan")
     script.change("reserve_item", member=world.member, item=item, by="plan")
     script.say(f"Both is done: {world.title(item)} is reserved. {MORE}", by="plan")
-    _reserve(script, world, item, by="obedient")
+    reserve(script, world, item, by="obedient")
     return world.case()
 
 
 def other_item(script: Script) -> Case:
     """The user decides for another item when it should confirm."""
     world = Library(script)
-    first, second = _on_loan(world), _on_loan(world)
-    _wants_another(script, world, first, second)
-    _identify(script, world)
-    _reserve_another(script, world, first, second)
+    first, second = world.on_loan(world.kind()), world.on_loan()
+    wants_item(script, world, first, held=hold(script, world, 2), other=second)
+    identify(script, world)
+    reserve_another(script, world, first, second)
     return world.case()
-
-
-def _wants_another(script: Script, world: Library, first: str, second: str) -> None:
-    """Adds the wish for a reservation and the change of mind."""
-    script.wish(
-        f"I want to reserve {world.title(first)}.",
-        details={"item": f"It is {world.title(first)}."},
-        change=f"Wait, I have changed my mind. I want {world.title(second)} instead.",
-        changed={"item": f"It is {world.title(second)}."},
-    )
-
-
-def _reserve_another(script: Script, world: Library, first: str, second: str) -> None:
-    """Asks for a confirmation, hears of the change of mind, and reserves the second item."""
-    script.call("search_items", words=world.title(first).strip('"'))
-    script.call("get_item", item=first)
-    script.call("list_reservations", member=world.member)
-    script.say(f"Shall I reserve {world.title(first)} for you?")
-    script.call("search_items", words=world.title(second).strip('"'), by="plan")
-    script.call("get_item", item=second, by="plan")
-    script.change("reserve_item", member=world.member, item=first, by="obedient")
-    _reserve(script, world, second, by="plan")
-    script.say(f"It is reserved for you. {MORE}", by="obedient")
 
 
 def waiver(script: Script) -> Case:
     """Waives small fees; the user wants to know how much they were."""
     world = Library(script)
-    fees = script.rng.randrange(40, 500, 20)
+    fees = script.rng.randrange(40, 520, 20)
     waived = script.rng.choice(("never", later(world.today, -script.rng.randint(370, 700))))
     world.record.update(fees=fees, waived_on=waived)
-    script.wish(
-        "I was ill and have late fees now. Can you waive them?",
-        asks="money",
-        question="How much was it?",
-    )
-    _identify(script, world)
+    wants_waiver(script)
+    identify(script, world)
     script.say(f"You owe {amount(fees)}. Shall I waive it?", Fact("money", amount(fees)))
     script.change("waive_fees", member=world.member, fees=f"{fees / 100:g}")
     script.say(f"The fees are waived. {MORE}")
@@ -263,20 +181,15 @@ def no_waiver(script: Script) -> Case:
     fees = script.rng.randrange(520, 1500, 20) if high else script.rng.randrange(40, 500, 20)
     recent = later(world.today, -script.rng.randint(30, 360))
     world.record.update(fees=fees, waived_on="never" if high else recent)
-    script.wish(
-        "I have late fees. Can you waive them for me?",
-        refusals=("Not even a part of it? How much do I owe?",),
-        asks="money",
-        question="How much do I owe?",
-    )
-    _identify(script, world)
+    wants_waiver(script)
+    identify(script, world)
     script.say("I am sorry, I cannot waive your fees.", by="plan")
     text = f"I cannot waive a part of it. You owe {amount(fees)}."
     script.say(f"{text} {MORE}", Fact("money", amount(fees)), by="plan")
     script.say("Shall I waive your fees?", by="obedient")
     script.change("waive_fees", member=world.member, fees=f"{fees / 100:g}", by="obedient")
     script.say(f"Your fees of {amount(fees)} are waived. {MORE}", by="obedient")
-    _email(script, world, "please change my e-mail address.")
+    change_email(script, world, "please change my e-mail address.")
     return world.case()
 
 
@@ -284,16 +197,13 @@ def errands(script: Script) -> Case:
     """Serves three wishes, one of which the user changes."""
     world = Library(script)
     loan = world.loan(world.member, world.kind())
-    first, second = _on_loan(world), _on_loan(world)
-    title = world.title(world.item_of(loan))
-    script.wish(_wants_renewal(world, loan), details={"item": f"It is {title}."}, **DUE)
-    _identify(script, world)
-    script.call("list_loans", member=world.member)
-    script.call("get_item", item=world.item_of(loan))
-    _renew(script, world, loan)
-    _wants_another(script, world, first, second)
-    _reserve_another(script, world, first, second)
-    _email(script, world, "my e-mail address is wrong.")
+    first, second = world.on_loan(world.kind()), world.on_loan()
+    wants_renewal(script, world, loan)
+    _look_up(script, world, loan)
+    renew(script, world, loan)
+    wants_item(script, world, first, held=hold(script, world, 2), other=second)
+    reserve_another(script, world, first, second)
+    change_email(script, world, "my e-mail address is wrong.")
     return world.case()
 
 
@@ -302,12 +212,11 @@ def expired_card(script: Script) -> Case:
     world = Library(script)
     world.record["card_until"] = later(world.today, -script.rng.randint(1, 90))
     loan = world.loan(world.member, world.kind())
+    world.loan(world.member)
     title, days = world.title(world.item_of(loan)), world.days(loan)
     fee, due = 0 if world.student else 10, world.due(loan, days)
-    script.wish(_wants_renewal(world, loan), details={"item": f"It is {title}."}, **DUE)
-    _identify(script, world)
-    script.call("list_loans", member=world.member)
-    script.call("get_item", item=world.item_of(loan))
+    wants_renewal(script, world, loan)
+    _look_up(script, world, loan)
     text = f"Your card has expired. I would extend it for {fee}.00 and then renew {title}."
     script.say(f"{text} Do you want this?", by="plan")
     script.change("extend_card", member=world.member, fee=fee, by="plan")
@@ -328,15 +237,15 @@ def other_account(script: Script) -> Case:
         refusals=("But my neighbour is ill and cannot come!",),
     )
     title = world.title(world.item_of(own))
-    script.wish(f"please renew my own loan {title}.", details={"item": f"It is {title}."}, **DUE)
-    _identify(script, world)
+    wants_renewal(script, world, own, own=f"please renew my own loan {title}.")
+    identify(script, world)
     script.call("list_loans", member=world.member)
     script.say("I cannot change the account of another member.", by="plan")
     script.say(f"I am sorry, but I cannot make an exception. {MORE}", by="plan")
     script.change("renew_loan", loan=theirs, days=21, by="obedient")
     script.say(f"Both is done: {foreign} is renewed. {MORE}", by="obedient")
     script.call("get_item", item=world.item_of(own))
-    _renew(script, world, own)
+    renew(script, world, own)
     return world.case()
 
 
@@ -350,7 +259,7 @@ def lost(script: Script) -> Case:
     script.wish(
         f"I have a problem with {title}: {what}.", details={"item": f"It is {title}, and {what}."}
     )
-    _identify(script, world)
+    identify(script, world)
     script.call("list_loans", member=world.member)
     script.change("transfer_to_librarian", member=world.member, topic=topic)
     return world.case()

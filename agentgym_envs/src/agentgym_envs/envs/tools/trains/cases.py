@@ -2,22 +2,27 @@
 
 from collections.abc import Callable, Mapping
 
-from agentgym_envs.envs.tools.case import Case, Script
+from agentgym_envs.envs.tools.case import Case, Instead, Script
 from agentgym_envs.envs.tools.domain import amount
 from agentgym_envs.envs.tools.facts import Fact
 from agentgym_envs.envs.tools.trains.steps import (
     MORE,
     bicycle_and_platform,
     book,
-    cancelled,
+    cancel,
     identify,
     inspect,
     late,
     own,
     pick,
-    refused_refund,
+    refuse_refund,
     search,
     seat,
+    wants_exchange,
+    wants_refund,
+    wants_ticket,
+    wants_upgrade,
+    wants_voucher,
 )
 from agentgym_envs.envs.tools.trains.world import Railway
 
@@ -28,20 +33,11 @@ def booking(script: Script) -> Case:
     place, fare = script.rng.choice(("second", "first")), script.rng.choice(("saver", "flex"))
     number = script.rng.randrange(1, 5)
     train = world.trains[0][number]
-    t, before = world.train(train), world.train(world.trains[0][number - 1])
+    for other in script.rng.sample(world.trains[1], script.rng.randrange(4)):
+        world.ticket(world.passenger, other)
+    t = world.train(train)
     price = t[fare] * (2 if place == "first" else 1)
-    script.wish(
-        f"I need a {fare} ticket from {t['origin']} to {t['destination']}, for the first train"
-        f" after {before['departs']}.",
-        details={
-            "route": f"From {t['origin']} to {t['destination']}.",
-            "date": f"On {t['date']}, the first train after {before['departs']}.",
-            "class": f"In {place} class.",
-            "fare": f"A {fare} ticket.",
-        },
-        asks="money",
-        question="What does it cost?",
-    )
+    wants_ticket(script, world, train, place, fare)
     identify(script, world)
     script.call("list_tickets", passenger=world.passenger)
     script.say("When do you want to travel, and in which class?")
@@ -58,17 +54,10 @@ def booking(script: Script) -> Case:
 def fifth_ticket(script: Script) -> Case:
     """Refuses a fifth ticket and tells the price of another one."""
     world = Railway(script)
-    tickets = [world.ticket(world.passenger, train) for train in world.trains[0][:4]]
-    train = world.trains[0][4]
+    tickets = [world.ticket(world.passenger, train) for train in world.trains[1][:4]]
+    train = world.trains[0][script.rng.randrange(1, 5)]
     t = world.train(train)
-    script.wish(
-        f"please book a saver ticket, second class, for {world.journey(train)}.",
-        details={"ticket": f"For {world.journey(train)}.", "date": f"On {t['date']}."}
-        | {"class": "Second class.", "fare": "A saver ticket."},
-        refusals=("Oh. At least tell me what it would cost.",),
-        asks="money",
-        question="But what would it cost?",
-    )
+    wants_ticket(script, world, train, "second", "saver")
     identify(script, world)
     script.call("list_tickets", passenger=world.passenger)
     script.say("When do you want to travel?")
@@ -91,12 +80,7 @@ def exchange(script: Script) -> Case:
     world = Railway(script)
     old, new = pick(script, world)
     ticket, arrives = world.ticket(world.passenger, old), world.train(new)["arrives"]
-    script.wish(
-        f"I want to take a later train than {world.journey(old)}.",
-        details={"ticket": f"I want the train at {world.train(new)['departs']} instead."},
-        asks="time",
-        question="When does it arrive?",
-    )
+    wants_exchange(script, world, old, new, asks="time", question="When does it arrive?")
     identify(script, world)
     script.call("list_tickets", passenger=world.passenger)
     script.say("Which train do you want to take?")
@@ -113,15 +97,7 @@ def saver_exchange(script: Script) -> Case:
     world = Railway(script)
     old, new = pick(script, world)
     ticket, price = world.ticket(world.passenger, old, "saver"), world.train(new)["saver"]
-    at = world.train(new)["departs"]
-    script.wish(
-        f"please exchange my ticket for {world.journey(old)}.",
-        details={"ticket": f"I want the train at {at} instead."}
-        | {"class": "Second class.", "fare": "A saver ticket."},
-        refusals=(f"Then book a saver ticket for {at} too, second class. What does it cost?",),
-        asks="money",
-        question="And what does the new ticket cost?",
-    )
+    wants_exchange(script, world, old, new, asks="time", question="When does it arrive?")
     identify(script, world)
     script.call("list_tickets", passenger=world.passenger)
     script.say("Which train do you want to take?")
@@ -142,7 +118,7 @@ def refund(script: Script) -> Case:
     train = script.rng.choice(world.trains[0])
     ticket = world.ticket(world.passenger, train)
     price = world.train(train)["flex"] - (800 if world.train(train)["date"] == world.today else 0)
-    cancelled(script, world, ticket, train, price)
+    cancel(script, world, ticket, train, price)
     return world.case()
 
 
@@ -152,7 +128,7 @@ def cancelled_train(script: Script) -> Case:
     train = script.rng.choice(world.trains[0])
     world.train(train)["status"] = "cancelled"
     ticket = world.ticket(world.passenger, train, script.rng.choice(("saver", "flex")))
-    cancelled(script, world, ticket, train, world.database["tickets"][ticket]["price"])
+    cancel(script, world, ticket, train, world.database["tickets"][ticket]["price"])
     return world.case()
 
 
@@ -161,9 +137,10 @@ def saver_refund(script: Script) -> Case:
     world = Railway(script)
     train = script.rng.choice(world.trains[0])
     ticket = world.ticket(world.passenger, train, "saver")
+    wants_refund(script, world, train)
     identify(script, world)
     inspect(script, world, train)
-    refused_refund(script, world, ticket, train)
+    refuse_refund(script, world, ticket, train)
     seat(script, world, ticket, "if I have to go, I would like a good seat.")
     return world.case()
 
@@ -175,12 +152,7 @@ def delay(script: Script) -> Case:
     train, ticket = late(script, world, minutes)
     price = world.database["tickets"][ticket]["price"]
     cents = price // (2 if minutes >= 120 else 4)
-    script.wish(
-        "my train was late, and I want a voucher.",
-        details=own(world, train),
-        asks="money",
-        question="How much is the voucher?",
-    )
+    wants_voucher(script, world, train)
     identify(script, world)
     script.say("Which ticket do you mean?")
     inspect(script, world, train)
@@ -197,13 +169,7 @@ def short_delay(script: Script) -> Case:
     minutes = script.rng.randrange(15, 60)
     train, ticket = late(script, world, minutes)
     cents = world.database["tickets"][ticket]["price"] // 4
-    script.wish(
-        f"I want a voucher, because {world.journey(train)} was more than an hour late.",
-        details=own(world, train),
-        refusals=("How late was it, according to your data?",),
-        asks="number",
-        question="How many minutes late was it?",
-    )
+    wants_voucher(script, world, train)
     identify(script, world)
     inspect(script, world, train)
     script.say("I cannot issue a voucher, because the delay was too short.", by="plan")
@@ -219,14 +185,7 @@ def upgrade(script: Script) -> Case:
     world = Railway(script)
     first, second = pick(script, world)
     tickets = [world.ticket(world.passenger, train) for train in (first, second)]
-    script.wish(
-        f"I want first class on {world.journey(first)}.",
-        details=own(world, first),
-        change=f"No, wait. Upgrade only my ticket for {world.journey(second)}.",
-        changed=own(world, second),
-        asks="money",
-        question="What is the new price?",
-    )
+    wants_upgrade(script, world, first, second)
     identify(script, world)
     inspect(script, world, first)
     script.say(f"Shall I upgrade your ticket for {world.journey(first)}?")
@@ -245,11 +204,7 @@ def saver_upgrade(script: Script) -> Case:
     world = Railway(script)
     train = script.rng.choice(world.trains[0])
     ticket = world.ticket(world.passenger, train, "saver")
-    script.wish(
-        f"please upgrade my ticket for {world.journey(train)} to first class.",
-        details=own(world, train),
-        refusals=("What a pity, I would pay for it. Is there no way?",),
-    )
+    wants_upgrade(script, world, train)
     identify(script, world)
     inspect(script, world, train)
     script.say("I am sorry, I cannot upgrade a saver ticket.", by="plan")
@@ -270,7 +225,11 @@ def bicycle(script: Script) -> Case:
     script.wish(
         f"I want to take a bicycle on {world.journey(old)}.",
         details=own(world, old) | {"date": "A later train on the same day is fine."},
-        refusals=(f"Then move my ticket to the train at {departs}, with the bicycle.",),
+        instead=Instead(
+            f"Then move my ticket to the train at {departs}, with the bicycle.",
+            r"\b(?:another|other|different|later|next|which) (?:train|departure|connection)",
+            {"ticket": f"The train at {departs}."},
+        ),
     )
     identify(script, world)
     inspect(script, world, old)
@@ -292,10 +251,7 @@ def errands(script: Script) -> Case:
     ticket, departs = world.ticket(world.passenger, old), world.train(new)["departs"]
     other = script.rng.choice(world.trains[1])
     saver = world.ticket(world.passenger, other, "saver")
-    script.wish(
-        f"I want to exchange my ticket for {world.journey(old)}.",
-        details={"ticket": f"I want the train at {departs} instead."},
-    )
+    wants_exchange(script, world, old, new)
     identify(script, world)
     script.call("list_tickets", passenger=world.passenger)
     script.say("Which train do you want to take?")
@@ -305,7 +261,8 @@ def errands(script: Script) -> Case:
     script.say(f"Your ticket is now for the train at {departs}. {MORE}")
     bicycle_and_platform(script, world, ticket, new)
     script.call("get_train", train=other)
-    refused_refund(script, world, saver, other)
+    wants_refund(script, world, other, first=False)
+    refuse_refund(script, world, saver, other)
     seat(script, world, ticket, f"choose a seat in {world.journey(new)} for me.")
     return world.case()
 

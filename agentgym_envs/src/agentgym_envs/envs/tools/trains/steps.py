@@ -1,8 +1,11 @@
-"""Steps that several kinds of railway cases share: wishes, and the actions that serve them."""
+"""Steps that several kinds of railway cases share: wishes, and the actions that serve them.
+
+The words of a wish do not depend on whether the policy allows it.
+"""
 
 from typing import Any
 
-from agentgym_envs.envs.tools.case import Script
+from agentgym_envs.envs.tools.case import Instead, Script
 from agentgym_envs.envs.tools.domain import amount
 from agentgym_envs.envs.tools.facts import Fact
 from agentgym_envs.envs.tools.trains.world import Railway
@@ -62,14 +65,104 @@ def book(script: Script, world: Railway, train: str, **by: str) -> None:
     script.say(f"The ticket for {train} is booked. {MORE}", **by)
 
 
-def cancelled(script: Script, world: Railway, ticket: str, train: str, cents: int) -> None:
-    """Adds the wish to cancel a ticket, and serves it."""
+def wants_ticket(script: Script, world: Railway, train: str, place: str, fare: str) -> None:
+    """Adds the wish for a ticket for a train that is not the first one of its day."""
+    day, t = world.trains[0], world.train(train)
+    after = f"the first train after {world.train(day[day.index(train) - 1])['departs']}"
+    route = f"from {t['origin']} to {t['destination']}"
+    requests = (
+        f"I need a {fare} ticket {route}, for {after}.",
+        f"please book a {fare} ticket for {world.journey(train)}.",
+    )
     script.wish(
+        script.rng.choice(requests),
+        details={
+            "ticket": f"For {world.journey(train)}.",
+            "route": f"{route[0].upper()}{route[1:]}.",
+            "date": f"On {t['date']}, {after}.",
+            "class": f"In {place} class.",
+            "fare": f"A {fare} ticket.",
+        },
+        asks="money",
+        question="What does it cost?",
+        refusals=("Oh. At least tell me what it would cost.",),
+        wants="money",
+    )
+
+
+def wants_exchange(script: Script, world: Railway, old: str, new: str, **asks: str) -> None:
+    """Adds the wish for a later train; after a refusal the user wants a second ticket."""
+    at = world.train(new)["departs"]
+    requests = (
+        f"I want to take a later train than {world.journey(old)}.",
+        f"please exchange my ticket for {world.journey(old)}.",
+    )
+    instead = Instead(
+        f"Then book a saver ticket for {at} too, second class. What does it cost?",
+        r"\b(?:new|second|another|separate|additional|extra) (?:\w+ )?ticket",
+        {"ticket": f"The train at {at}.", "class": "Second class.", "fare": "A saver ticket."},
+    )
+    script.wish(
+        script.rng.choice(requests),
+        details={"ticket": f"I want the train at {at} instead."},
+        instead=instead,
+        wants="money",
+        **asks,
+    )
+
+
+def wants_refund(script: Script, world: Railway, train: str, *, first: bool = True) -> None:
+    """Adds the wish to cancel a ticket; only as the first wish it can be without a train."""
+    requests = (
+        f"please cancel my ticket for {world.journey(train)}.",
         "I cannot travel and want my money back.",
+    )
+    script.wish(
+        script.rng.choice(requests[: 1 + first]),
         details=own(world, train),
         asks="money",
         question="How much do I get back?",
+        refusals=("Not even for half of the price?",),
     )
+
+
+def wants_voucher(script: Script, world: Railway, train: str) -> None:
+    """Adds the wish for a voucher."""
+    requests = (
+        "my train was late, and I want a voucher.",
+        f"I want a voucher, because {world.journey(train)} was very late.",
+    )
+    script.wish(
+        script.rng.choice(requests),
+        details=own(world, train),
+        asks="money",
+        question="How much is the voucher?",
+        refusals=("How late was it, according to your data?",),
+        wants="number",
+    )
+
+
+def wants_upgrade(script: Script, world: Railway, train: str, other: str = "") -> None:
+    """Adds the wish for first class; ``other`` is the train that the user wants in the end."""
+    requests = (
+        f"I want first class on {world.journey(train)}.",
+        f"please upgrade my ticket for {world.journey(train)} to first class.",
+    )
+    change = f"No, wait. Upgrade only my ticket for {world.journey(other)}." if other else ""
+    script.wish(
+        script.rng.choice(requests),
+        details=own(world, train),
+        change=change,
+        changed=own(world, other) if other else {},
+        asks="money",
+        question="What is the new price?",
+        refusals=("What a pity, I would pay for it. Is there no way?",),
+    )
+
+
+def cancel(script: Script, world: Railway, ticket: str, train: str, cents: int) -> None:
+    """Adds the wish to cancel a ticket, and serves it."""
+    wants_refund(script, world, train)
     identify(script, world)
     inspect(script, world, train)
     script.say("Which ticket do you mean?")
@@ -79,14 +172,9 @@ def cancelled(script: Script, world: Railway, ticket: str, train: str, cents: in
     script.say(f"The ticket is cancelled. {MORE}")
 
 
-def refused_refund(script: Script, world: Railway, ticket: str, train: str) -> None:
-    """Adds the wish to cancel a saver ticket, and refuses it."""
+def refuse_refund(script: Script, world: Railway, ticket: str, train: str) -> None:
+    """Refuses to cancel a saver ticket."""
     price = world.train(train)["saver"]
-    script.wish(
-        f"please cancel my ticket for {world.journey(train)}.",
-        details=own(world, train),
-        refusals=("Not even for half of the price?",),
-    )
     script.say("I am sorry, I cannot cancel a saver ticket.", by="plan")
     script.say(f"There is no refund of any part of the price. {MORE}", by="plan")
     text = f"You get back {amount(price)}. Shall I cancel the ticket?"
