@@ -21,7 +21,7 @@ from agentgym_envs.envs.household.rooms import Design, choices, furnish, goal_of
 from agentgym_envs.envs.household.searcher import search
 from agentgym_envs.envs.household.tasks import UNSEEN, household_tasks
 from agentgym_envs.envs.household.world import NOTHING, World
-from agentgym_envs.errors import TaskError
+from agentgym_envs.errors import ArgumentError, TaskError
 from agentgym_envs.evaluate.plan import plan
 from agentgym_envs.tasks import SPLITS, spread
 
@@ -425,6 +425,18 @@ def test_a_malformed_game_is_an_error_that_names_the_file(tmp_path, change, what
     env = registry.make(ID, games=tmp_path)
     with pytest.raises(TaskError, match=rf"game.tw-pddl is not a game of ALFWorld 0.4: .*{what}"):
         env.reset(seed=0)
+
+
+@pytest.mark.parametrize("games", [5, ["a"], b"folder"])
+def test_games_must_be_a_path(games):
+    with pytest.raises(ArgumentError, match="games must be the path of a folder, not"):
+        registry.make(ID, games=games)
+
+
+def test_a_folder_with_the_name_of_a_game_is_no_game(tmp_path):
+    (tmp_path / "train" / "game.tw-pddl").mkdir(parents=True)
+    with pytest.raises(TaskError, match=r"no game.tw-pddl below"):
+        registry.make(ID, games=tmp_path)
 
 
 def test_a_folder_without_games_and_a_file_that_is_no_json(tmp_path):

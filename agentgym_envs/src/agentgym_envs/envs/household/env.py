@@ -15,6 +15,7 @@ from agentgym_envs.envs.household.plan import Planner
 from agentgym_envs.envs.household.rooms import Design, furnish, goal_of
 from agentgym_envs.envs.household.tasks import household_tasks
 from agentgym_envs.envs.household.world import NOTHING, World
+from agentgym_envs.errors import ArgumentError
 from agentgym_envs.tasks import Task, TaskSet
 
 WELCOME = "-= Welcome to TextWorld, ALFRED! =-"
@@ -27,6 +28,10 @@ class HouseholdEnv(TextEnv):
         games: the original's folder of game files, with ``train``, ``valid_seen`` and
             ``valid_unseen``. The default is the tasks of this package.
         **kwargs: see :class:`agentgym_envs.core.TextEnv`.
+
+    Raises:
+        ArgumentError: ``games`` is not a path.
+        TaskError: the folder has no game.
     """
 
     instructions = (
@@ -57,6 +62,8 @@ class HouseholdEnv(TextEnv):
     }
 
     def __init__(self, *, games: str | PathLike[str] | None = None, **kwargs: Any):
+        if not (games is None or isinstance(games, str | PathLike)):
+            raise ArgumentError(f"games must be the path of a folder, not {games!r}")
         self._games = None if games is None else fspath(games)
         super().__init__(**kwargs)
 

@@ -55,7 +55,9 @@ def game_tasks(folder: str) -> TaskSet:
         Task(id=path.parent.relative_to(root).as_posix(), split=split, data={"path": str(path)})
         for name, split in FOLDERS.items()
         for path in sorted((root / name).rglob(FILE))
-        if not re.search("movable|Sliced", str(path.relative_to(root))) and _solvable(path)
+        if not re.search("movable|Sliced", str(path.relative_to(root)))
+        and path.is_file()
+        and _solvable(path)
     ]
     if not tasks:
         raise TaskError(

@@ -76,7 +76,8 @@ def wants_item(
         f"could you reserve {title}?",
     )
     change = f"Wait, I have changed my mind. I want {world.title(other)} instead." if other else ""
-    refusals, instead = ("Then I will come and look at it. On which shelf is it?",), None
+    refusals: tuple[str, ...] = ("Then I will come and look at it. On which shelf is it?",)
+    instead = None
     if held:
         old = world.title(held)
         request = f"Then cancel my reservation of {old} and reserve the other one."
