@@ -136,7 +136,11 @@ def test_a_broken_product_is_named(tmp_path, fields, message):
         ("items_shuffle_1000.json", "{}", "items_shuffle_1000.json must be a JSON list"),
         ("items_shuffle_1000.json", "[1", "items_shuffle_1000.json:1 is not JSON"),
         ("items_ins_v2_1000.json", "[]", "items_ins_v2_1000.json must be a JSON object"),
-        ("items_ins_v2_1000.json", '{"S000000001": {"attributes": "x"}}', "product 1: attributes"),
+        (
+            "items_ins_v2_1000.json",
+            '{"S000000001": {"attributes": "x"}}',
+            "items_ins_v2_1000.json: S000000001: attributes",
+        ),
         ("items_human_ins.json", '{"S000000001": [{}]}', "S000000001, instruction 1: instruction"),
         ("items_human_ins.json", '{"S000000001": [1]}', "S000000001, instruction 1: instruction"),
         ("items_ins_v2_1000.json", None, "cannot read"),
@@ -151,6 +155,25 @@ def test_a_broken_file_is_named(tmp_path, name, content, message):
         tmp_path.joinpath(name).write_text(content)
     with pytest.raises(TaskError, match=re.escape(message)):
         gymnasium.make(ID, products=file)
+
+
+@pytest.mark.parametrize("rows", [3, None, "find me a lamp"])
+def test_instructions_of_a_product_are_a_list(tmp_path, rows):
+    file = as_files(tmp_path, [LAMP], [GOAL])
+    file.with_name("items_human_ins.json").write_text(json.dumps({LAMP.asin: rows}))
+    with pytest.raises(TaskError, match=f"{LAMP.asin} must have a list of instructions"):
+        read_catalogue(str(file))
+
+
+def test_a_changed_file_of_instructions_is_read_again(tmp_path):
+    file = as_files(tmp_path, [LAMP], [GOAL])
+    before = read_catalogue(str(file)).goals[0].instruction
+    human = file.with_name("items_human_ins.json")
+    rows = json.loads(human.read_text())
+    rows[LAMP.asin][0]["instruction"] = "another instruction"
+    human.write_text(json.dumps(rows))
+    after = read_catalogue(str(file)).goals[0].instruction
+    assert after.startswith("another instruction") != before.startswith("another instruction")
 
 
 def test_keywords_are_checked(tmp_path):

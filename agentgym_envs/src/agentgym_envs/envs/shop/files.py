@@ -41,7 +41,10 @@ def read_catalogue(path: str) -> Catalogue:
             f" {ATTRIBUTES}_1000.json then has the attributes"
         )
     attributes = file.with_name(file.name.replace(PRODUCTS, ATTRIBUTES))
-    return _read(file, attributes, file.with_name(INSTRUCTIONS), _state(file), _state(attributes))
+    instructions = file.with_name(INSTRUCTIONS)
+    states = [_state(one) for one in (file, attributes)]
+    states += [_state(instructions)] if instructions.exists() else []
+    return _read(file, attributes, instructions, *states)
 
 
 def _state(file: Path) -> tuple[int, int]:
@@ -60,7 +63,7 @@ def _read(file: Path, attributes: Path, instructions: Path, *states: tuple[int, 
         raise TaskError(f"{file} must be a JSON list of products, not {shown(rows)}")
     products: dict[str, Product] = {}
     for number, row in enumerate(rows, 1):
-        made = _product(row, about, f"{file}: product {number}")
+        made = _product(row, about, f"{file}: product {number}", attributes)
         if made.asin != "nan" and len(made.asin) <= 10:
             products.setdefault(made.asin, made)
     if instructions.exists():
@@ -84,7 +87,7 @@ def _object(file: Path) -> dict[str, Any]:
     return value
 
 
-def _product(row: Any, about: Mapping[str, Any], where: str) -> Product:
+def _product(row: Any, about: Mapping[str, Any], where: str, attributes_file: Path) -> Product:
     missing = [key for key in _TEXTS if not (isinstance(row, dict) and _is_text(row.get(key)))]
     if missing:
         raise TaskError(f"{where}: {missing[0]} must be a text")
@@ -103,7 +106,9 @@ def _product(row: Any, about: Mapping[str, Any], where: str) -> Product:
         query=row["query"].lower().strip(),
         category=row["category"],
         path=row["product_category"],
-        attributes=tuple(_texts(attributes, f"{where}: attributes") or ("DUMMY_ATTR",)),
+        attributes=tuple(
+            _texts(attributes, f"{attributes_file}: {asin}: attributes") or ("DUMMY_ATTR",)
+        ),
     )
 
 
@@ -140,7 +145,10 @@ def _human_goals(
 ) -> Iterator[Goal]:
     """Yields the goals of instructions by people; those without an attribute do not count."""
     for product in products.values():
-        for number, row in enumerate(instructions.get(product.asin, ())):
+        rows = instructions.get(product.asin, [])
+        if not isinstance(rows, list):
+            raise TaskError(f"{file}: {product.asin} must have a list of instructions")
+        for number, row in enumerate(rows):
             where = f"{file}: {product.asin}, instruction {number + 1}"
             if not isinstance(row, dict) or not _is_text(row.get("instruction")):
                 raise TaskError(f"{where}: instruction must be a text")
