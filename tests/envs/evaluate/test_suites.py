@@ -83,7 +83,7 @@ def test_the_classic_suite_is_played_beside_published_figures(tmp_path):
     cells = [[cell.strip() for cell in line if cell.strip()] for line in lines]
     assert ["this run", "100.0", "100.0", "100.0"] in cells
     assert ["Qwen2.5-7B, GiGPO", "90.8", "72.8", "arXiv 2505.10978"] in cells
-    assert ["GPT-4o, tool calls", "42.0", "arXiv 2406.12045, airline"] in cells
+    assert ["GPT-4o, tool calls", "42.0", "tau-bench's README, airline"] in cells
     text = " ".join(done.output.split())
     assert "Heat, Cool, Pick two: embedded tasks by ALFWorld's rules; pass games=FOLDER" in text
     assert "Shop: an embedded catalogue by WebShop's rules; pass products=FILE" in text

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 AGENTGYM_RL = "arXiv 2509.08755"  # Xi et al., 2025
 REACT = "arXiv 2210.03629"  # Yao et al., 2023, and the README of its repository
 GIGPO = "arXiv 2505.10978"  # Feng et al., 2025
-TAU_BENCH = "arXiv 2406.12045"  # Yao et al., 2024; the figures are those of its repository
+TAU_BENCH = (
+    "tau-bench's README"  # github.com/sierra-research/tau-bench; the paper has other figures
+)
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,7 @@ class Published:
     who: str
     """The model and its training."""
     source: str
-    """The paper; also the set of tasks if the paper has several."""
+    """The paper or repository; also the set of tasks if it has several."""
     figures: Mapping[str, float]
     """Success in percent by scenario."""
 
