@@ -1,6 +1,7 @@
 """Domains: a policy, and functions on a database."""
 
 import json
+import random
 import re
 from collections.abc import Callable, Mapping
 from copy import deepcopy
@@ -167,6 +168,18 @@ def add(database: Database, table: str, form: Id, record: Record) -> str:
     key = f"{form.letter}-{max(numbers, default=low) + 1}"
     database[table][key] = record
     return key
+
+
+def add_anywhere(
+    database: Database, table: str, form: Id, record: Record, rng: random.Random
+) -> str:
+    """Adds a record under a free random number and returns its id."""
+    low = 10 ** (form.digits - 1)
+    while True:
+        key = f"{form.letter}-{rng.randrange(low, 9 * low)}"
+        if key not in database[table]:
+            database[table][key] = record
+            return key
 
 
 def show(key: str, record: Record) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import product
 
 from agentgym_envs.envs.tools.case import Case, Person, Script
-from agentgym_envs.envs.tools.domain import Database, Record, later
+from agentgym_envs.envs.tools.domain import Database, Record, add_anywhere, later
 from agentgym_envs.envs.tools.library import functions
 from agentgym_envs.envs.tools.parameters import Id
 from agentgym_envs.envs.tools.people import names
@@ -146,9 +146,4 @@ class Library:
         return (f"The {self._rng.choice(_ADJECTIVES.split())} {noun}" for noun in nouns)
 
     def _add(self, table: str, form: Id, record: Record) -> str:
-        low = 10 ** (form.digits - 1)
-        while True:
-            key = f"{form.letter}-{self._rng.randrange(low, 9 * low)}"
-            if key not in self.database[table]:
-                self.database[table][key] = record
-                return key
+        return add_anywhere(self.database, table, form, record, self._rng)

@@ -3,7 +3,7 @@
 from itertools import product
 
 from agentgym_envs.envs.tools.case import Case, Person, Script
-from agentgym_envs.envs.tools.domain import Database, Record, later
+from agentgym_envs.envs.tools.domain import Database, Record, add_anywhere, later
 from agentgym_envs.envs.tools.parameters import Id
 from agentgym_envs.envs.tools.people import names
 from agentgym_envs.envs.tools.trains import functions
@@ -114,12 +114,7 @@ class Railway:
         return self._add("trains", functions.TRAIN, record)
 
     def _add(self, table: str, form: Id, record: Record) -> str:
-        low = 10 ** (form.digits - 1)
-        while True:
-            key = f"{form.letter}-{self._rng.randrange(low, 9 * low)}"
-            if key not in self.database[table]:
-                self.database[table][key] = record
-                return key
+        return add_anywhere(self.database, table, form, record, self._rng)
 
 
 def _clock(minutes: int) -> str:
