@@ -614,6 +614,40 @@ def test_the_user_understands_messages_by_keywords(message, found):
     assert {*intents.identity, *intents.topics} | flags == found
 
 
+@pytest.mark.parametrize(
+    ("intent", "messages"),
+    [
+        (
+            "confirm",
+            "Is it okay if I do that? | Please reply with yes to continue. | Are you sure?",
+        ),
+        ("confirm", "Is that what you'd like? | Would that be acceptable? | I'll do it, alright?"),
+        (
+            "refusal",
+            "That's not something I can do. | Our policy prohibits this. | I must decline.",
+        ),
+        ("refusal", "You don't meet the requirements. | It has reached its renewal limit."),
+        (
+            "refusal",
+            "The train is full. | Regrettably, we do not offer that. | No refund is given.",
+        ),
+        ("refusal", "Only the account holder may request this. | It's on the shelf, so I can't."),
+        ("done", "That's taken care of. | It's reserved for you. | Your fees were waived."),
+        ("done", "Your card was extended. | The change went through. | Reservation complete."),
+        ("more", "What else can I do for you? | Do you have any other questions?"),
+        ("wait", "Let me look that up. | Thanks, checking now. | Give me a second."),
+        ("open", "How can I help you? | Could you give me more information? | What is it about?"),
+        ("open", "Could you give me further details, please? What is it?"),
+    ],
+)
+def test_the_user_understands_other_words_of_an_agent(intent, messages):
+    for message in messages.split(" | "):
+        intents = understand(message, DOMAINS["library"].topics)
+        flags = {"open", "confirm", "more", "refusal", "done"} - {intent}
+        assert getattr(intents, intent), message
+        assert not any(getattr(intents, flag) for flag in flags), message
+
+
 def user_of(task_id):
     case = case_of(tasks().get(task_id))
     domain = DOMAINS[task_id.partition("-")[0]]

@@ -5,14 +5,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 _SENTENCE = re.compile(r"(?<=[.!?:;])\s+")
-_SHORT = (("can't", "cannot"), ("can not", "cannot"), ("won't", "will not"), ("n't", " not"))
+_SHORT = (
+    ("can't", "cannot"),
+    ("can not", "cannot"),
+    ("won't", "will not"),
+    ("n't", " not"),
+    ("it's", "it is"),
+)
 _NO_QUESTION = re.compile(
     r"\b(?:i|we) (?:can|could|am (?:happy|glad|pleased) to) (?:now )?confirm\b"
 )
 _CONDITION = re.compile(r"\b(?:if|unless|once|in case|because|since)\b[^.!?;,]*")
 _ASKING = re.compile(
-    r"\?|\bplease\b|\b(?:could|can|may|would) (?:you|i)\b|\bi(?: will|'ll)? need\b|\bprovide\b"
-    r"|\btell me\b|\bgive me\b|\blet me know\b|\bconfirm\b|\bwithout your\b"
+    r"\?|\bplease\b|\b(?:could|can|may|would) (?:you|i)\b|\bi(?: will|'ll| would|'d)? need\b"
+    r"|\bprovide\b|\btell me\b|\bgive me\b|\blet me know\b|\bconfirm\b|\bwithout your\b"
+    r"|\b(?:say|reply|answer)(?: with)? yes\b"
 )
 _WORDS_BEFORE = (
     r"(?:(?:and|so|ok|okay|sure|great|then|thanks|thank you|perfect|alright|all right|now|also"
@@ -23,6 +30,7 @@ _WH = re.compile(
     rf"^{_WORDS_BEFORE}{_QUESTION_WORD}(?! (?:about|if|does that)\b)"
     r"|\b(?:tell me|let me know|know|confirm|specify|clarify|remember|recall|share)"
     rf" (?:again )?{_QUESTION_WORD}"
+    r"|\b(?:clarify|explain|elaborate|more (?:information|details?))\b"
 )
 _CONFIRM = re.compile(
     r"\bconfirm|\b(?:shall|should) (?:i|we)\b|\bproceed\b|\bgo[ -]?ahead\b"
@@ -30,6 +38,7 @@ _CONFIRM = re.compile(
     r"|\b(?:want|like) me to\b|\bdo you (?:want|agree|accept|wish|approve)\b|\bwould you like\b"
     r"|\b(?:correct|right|okay|ok|fine|alright|good|work|you|agreed|sure|interested)\?"
     r"|\bis (?:that|this|it) (?:correct|right|ok|okay|fine|all ?right|acceptable|good)"
+    r"|\b(?:would|will) (?:that|this|it) be\b|\bis (?:that|this) what\b|\b(?:say|with) yes\b"
     r"|\bare you (?:ok|okay|happy|fine|sure|ready|certain|interested)\b"
     r"|\bsounds? (?:good|ok|okay|fine|right)|\bdoes that (?:sound|work)\b"
     r"|\bconsent\b|\bpermission\b|\bapproval\b"
@@ -39,8 +48,8 @@ _OPEN = re.compile(
     r"\b(?:which|what|when|where|who|whose|how|tell me|give me|provide|need|know|remember|or)\b"
 )
 _MORE = re.compile(
-    r"\b(?:anything|something|what|how) (?:else|more)\b|\bfurther\b|\bany other\b"
-    r"|\belse (?:can|may) i\b"
+    r"\b(?:anything|something|what|how) else\b|\banything more\b|\belse (?:can|may) i\b"
+    r"|\b(?:further|any other) (?:help|assistance|questions?|requests?|wish(?:es)?|things?)\b"
 )
 _ABLE = (
     r"able|allow(?:ed)?|possible|permit(?:ted)?|eligible|available|qualify|entitled|let me"
@@ -49,10 +58,12 @@ _ABLE = (
 _NO_REFUSAL = r"(?:find|locate|see|identify|tell|undo|reverse|be undone|be reversed)\b"
 _REFUSAL = re.compile(
     rf"\b(?:cannot|could not|unable to)\b(?! (?:\w+ )?{_NO_REFUSAL})"
-    r"|\b(?:unfortunately|(?:i|we) will not|must not|may not)\b"
+    r"|\b(?:unfortunately|regrettably|(?:i|we) will not|must not|may not|do not offer)\b"
+    r"|\bnot (?:something|meet)\b|\btoo (?:short|late|high|many)\b|\b(?:is|are) (?:already )?full\b"
     rf"|\bnot (?:\w+ ){{0,3}}(?:{_ABLE}|refunds?|exceptions?)\b"
     r"|\bnon-?(?:refund|exchange|renew|upgrad|transfer)e?able\b"
-    r"|\bno (?:\w+ )?(?:refunds?|exceptions?|waivers?|way|need to|vouchers?)\b|\bno free\b"
+    r"|\bno (?:\w+ )?(?:refunds?|exceptions?|waivers?|way|need to|vouchers?)\b"
+    r"|\bno (?:free|space|seats?|room)\b"
     rf"|\bno longer (?:{_ABLE})\b|\bonly (?:\w+ ){{0,3}}(?:{_ABLE}|granted|issued)\b"
     r"|(?:^|[,;.!?:] |and |as |because )only (?:\w+ ){1,3}(?:can|may|are)\b"
     rf"|\b(?:{_ABLE}|granted|issued) only\b|\bcan only\b|\bmay only\b"
@@ -68,7 +79,8 @@ _CHANGED = (
     "|rebooked|placed|processed|recorded|applied|registered|corrected)"
 )
 _DONE = re.compile(
-    r"\b(?:done|completed?|successfully|all set)\b"
+    r"\b(?:done|completed?|successfully|all set|taken care of|went through)\b"
+    r"|\bnew \w+ number is\b"
     rf"|(?:^|[.!?:] ){_CHANGED}[.!]"
     r"|\b(?:has|have|i've|was|were|been|is|are|i|we)"
     rf"(?: (?:now|been|just|successfully|gone ahead and))* {_CHANGED}\b"
@@ -76,6 +88,7 @@ _DONE = re.compile(
 )
 _WAIT = re.compile(
     r"\bmoment\b|\bhold on\b|\bbear with me\b|\b(?:please|a) (?:wait|second|minute)\b"
+    r"|\b(?:checking|searching|looking (?:into|it up|that up|for))\b"
     r"|\b(?:let me|i will|i'll|i am going to|i'm going to|allow me to)"
     r"(?: now| just| quickly| first)? (?:check|look|see|find|verify|pull|search|try)"
 )
@@ -83,7 +96,9 @@ _NUMBER = re.compile(
     r"\b(?:member|membership|passenger|customer|account|card|library)(?:'s)? (?:number|id|card)\b"
     r"|\byour (?:number|id)\b|\bidentify\b|\bidentity\b"
 )
-_NAME = re.compile(r"\b(?:your|full|first|last) (?:\w+ )?name\b|\bwho (?:are you|am i)\b")
+_NAME = re.compile(
+    r"\b(?:your|full|first|last) (?:\w+ )?name\b|\bname on the\b|\bwho (?:are you|am i)\b"
+)
 _PROOF = re.compile(r"\b(?:post ?code|postal code|zip|date of birth|birthday|birth date|born)\b")
 
 

@@ -207,8 +207,8 @@ LIBRARY = Domain(
     policy=POLICY,
     functions={function.name: function for function in _FUNCTIONS},
     topics={
-        "item": r"\b(?:which|what) (?:book|film|item|loan|one|title)|\btitle\b|\bauthor\b"
-        r"|\bloan number\b|\bdetails\b",
+        "item": r"\b(?:which|what)(?: of (?:your|the))? (?:book|film|item|loan|one|title)"
+        r"|\btitle\b|\bauthor\b|\bloan number\b|\bdetails\b",
         "reservation": r"\b(?:which|what) reservation|\breservation number\b|\bcancel\b.*\?",
         "email": r"\bnew (?:e-?mail|address)|\bwhich (?:e-?mail|address)|\bwhat\b.*\be-?mail\b",
     },

@@ -254,13 +254,15 @@ TRAINS = Domain(
     policy=POLICY,
     functions={function.name: function for function in _FUNCTIONS},
     topics={
-        "ticket": r"\b(?:which|what) (?:ticket|train|one|journey|trip|connection|time|departure)"
+        "ticket": r"\b(?:which|what)(?: of (?:your|the))? "
+        r"(?:ticket|train|one|journey|trip|connection|time|departure)"
         r"|\bticket number\b|\bdetails\b",
         "route": r"\bwhere\b|\bfrom which\b|\bdestination\b|\broute\b|\bstations?\b",
         "date": r"\bwhen\b|\b(?:which|what) (?:day|date)|\bdate of (?:travel|departure)\b"
         r"|\btravel date\b",
         "class": r"\b(?:which|what) class\b|\bfirst or second\b|\bsecond or first\b",
-        "fare": r"\b(?:which|what) (?:fare|kind|type)|\b(?:saver|flex) or (?:saver|flex)\b",
+        "fare": r"\b(?:which|what) (?:fare|kind|type)"
+        r"|\b(?:saver|flex)(?: ticket)? or (?:a )?(?:saver|flex)\b",
         "seat": r"\bwindow\b.*\baisle\b|\baisle\b.*\bwindow\b|\b(?:which|what) (?:kind of )?seat"
         r"|\bprefer",
     },
