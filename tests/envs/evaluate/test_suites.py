@@ -85,8 +85,8 @@ def test_the_classic_suite_is_played_beside_published_figures(tmp_path):
     assert ["Qwen2.5-7B, GiGPO", "90.8", "72.8", "arXiv 2505.10978"] in cells
     assert ["GPT-4o, tool calls", "42.0", "tau-bench's README, airline"] in cells
     text = " ".join(done.output.split())
-    assert "Heat, Cool, Pick two: embedded tasks by ALFWorld's rules; pass games=FOLDER" in text
-    assert "Shop: an embedded catalogue by WebShop's rules; pass products=FILE" in text
+    assert "Heat, Cool, Pick two: without games=FOLDER, embedded tasks by ALFWorld's rules" in text
+    assert "Shop: without products=FILE, an embedded catalogue by WebShop's rules" in text
     assert "Library, Railway: domains of this package in the form of tau-bench" in text
 
 

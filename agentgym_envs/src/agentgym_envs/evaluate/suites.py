@@ -18,8 +18,8 @@ from agentgym_envs.errors import ArgumentError
 from agentgym_envs.tasks import matching, spread
 
 STAND_IN = "embedded questions with as many hops; pass the data set's own file to evaluate on it"
-OUR_ROOMS = "embedded tasks by ALFWorld's rules; pass games=FOLDER to play ALFWorld's own"
-OUR_PRODUCTS = "an embedded catalogue by WebShop's rules; pass products=FILE to use WebShop's own"
+OUR_ROOMS = "without games=FOLDER, embedded tasks by ALFWorld's rules; with it, ALFWorld's own"
+OUR_PRODUCTS = "without products=FILE, an embedded catalogue by WebShop's rules; with it, WebShop's"
 OUR_DOMAINS = "domains of this package in the form of tau-bench, with a scripted user"
 OUR_SITES = "our own sites; set WEBARENA_CONFIG and the sites' addresses to evaluate on WebArena"
 
