@@ -21,6 +21,7 @@ from agentgym_envs.envs.tools.domain import ToolError, content
 from agentgym_envs.envs.tools.env import BUSY
 from agentgym_envs.envs.tools.facts import Fact
 from agentgym_envs.envs.tools.listing import listed
+from agentgym_envs.envs.tools.model_user import rules
 from agentgym_envs.envs.tools.parameters import BadCall, Id
 from agentgym_envs.envs.tools.tasks import DOMAINS, KINDS, case_of, tasks
 from agentgym_envs.envs.tools.understanding import understand
@@ -764,6 +765,14 @@ def test_a_model_plays_the_user(monkeypatch):
     assert case.wishes[0].details["item"] in rules
     assert gold not in rules
     assert talk[-1] == f"On {due}."
+
+
+def test_a_model_learns_what_its_user_wants_instead():
+    case = case_of(tasks().get("library-too_many-0"))
+    instead = case.wishes[0].instead
+    text = rules(case, "postcode")
+    assert instead.request in text
+    assert all(answer in text for answer in instead.details.values())
 
 
 def test_a_missing_key_is_an_error_of_the_constructor(monkeypatch):
