@@ -115,7 +115,7 @@ def train(args):
                 else:
                     successes.append(infos["final_info"]["success"][i])
                 start[i], turns[i] = step + 1, deque([texts[i]], maxlen=args.memory)
-        history.append(sum(successes) / len(successes))
+        history.append(sum(successes) / len(successes) if successes else float("nan"))
         advantages, lastgaelam = torch.zeros(shape), 0
         for t in reversed(range(args.num_steps)):
             nextvalues = values[t + 1] if t + 1 < args.num_steps else value

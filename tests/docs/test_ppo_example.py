@@ -1,6 +1,7 @@
 """The loop in one file of the guide: it learns, and a failure is not trained on."""
 
 import importlib.util
+import math
 from functools import partial
 from pathlib import Path
 
@@ -62,3 +63,8 @@ def test_a_minibatch_of_one_step_is_no_warning(ppo):
     args = ppo.Args(rooms=(4,), max_turns=8, iterations=1, num_envs=1, num_steps=21)
     args.num_minibatches = 20  # ten of two steps, and one
     ppo.train(args)
+
+
+def test_an_iteration_without_a_whole_episode_has_no_success(ppo):
+    args = ppo.Args(rooms=(4,), max_turns=40, iterations=1, num_envs=1, num_steps=2)
+    assert math.isnan(ppo.train(args)[0])

@@ -5,10 +5,11 @@ import select
 import threading
 import time
 from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 from safetensors.torch import load_file
+from stub_server import StubServer
 
 from agentgym_envs.tasks import stable_hash
 
@@ -38,7 +39,7 @@ class StubVLLM:
         self.hangups = 0  # requests whose connection is closed without an answer
         self.dying, self.free = False, threading.Event()  # not set: requests wait
         self.free.set()
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), _Handler)
+        self._server = StubServer(("127.0.0.1", port), _Handler)
         self._server.stub = self
         self.port = self._server.server_address[1]
         self.url = f"http://127.0.0.1:{self.port}"
