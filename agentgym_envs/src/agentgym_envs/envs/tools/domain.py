@@ -96,7 +96,7 @@ class Domain:
         functions: by name.
         topics: regular expressions of questions by topic, which the user understands.
         transfer: name of the function that ends the conversation.
-        proof: what a user gives beside its name: "postcode" or "date of birth".
+        proof: the detail that identifies a user beside the name: "postcode" or "date of birth".
     """
 
     name: str
@@ -111,7 +111,7 @@ class Domain:
         """Runs a call and returns its result.
 
         Raises:
-            BadCall: the text is no call of a function of this domain.
+            BadCall: no function of this domain has such a call.
             ToolError: the function rejects the call.
         """
         function, arguments = self.read(action)
@@ -121,7 +121,7 @@ class Domain:
         """Returns the function and the arguments of a call.
 
         Raises:
-            BadCall: the text is no call of a function of this domain.
+            BadCall: no function of this domain has such a call.
         """
         name, _, rest = action.partition(" ")
         function = self.functions.get(name.lower())
@@ -159,6 +159,48 @@ def find(database: Database, table: str, key: str) -> Record:
     if key in database[table]:
         return database[table][key]
     raise ToolError(f"Error: there is no {table.removesuffix('s')} {key}.")
+
+
+def identified(database: Database, who: str, field: str, proof: str, name: str, value: str) -> str:
+    """Returns the person with a name and a detail, as one line.
+
+    Args:
+        database: the records.
+        who: the role, such as "member"; the table has its plural.
+        field: the key of the detail.
+        proof: the detail in words.
+        name: the name in small letters.
+        value: the detail.
+
+    Raises:
+        ToolError: nobody has this name and this detail.
+    """
+    for key, record in database[f"{who}s"].items():
+        if (record["name"].casefold(), record[field]) == (name, value):
+            return show(key, record)
+    raise ToolError(f"Error: no {who} has this name and this {proof}.")
+
+
+def owned(database: Database, table: str, who: str, key: str, more: Callable[[Record], str]) -> str:
+    """Returns the records of a person as lines, or a sentence if there are none.
+
+    Args:
+        database: the records.
+        table: the table of the records.
+        who: the role, such as "member".
+        key: the person's id.
+        more: returns the end of a record's line.
+
+    Raises:
+        ToolError: no person has this id.
+    """
+    find(database, f"{who}s", key)
+    lines = [
+        f"{show(one, record)}, {more(record)}"
+        for one, record in database[table].items()
+        if record[who] == key
+    ]
+    return "\n".join(lines) or f"No {table}."
 
 
 def add(database: Database, table: str, form: Id, record: Record) -> str:

@@ -2,13 +2,13 @@
 
 import re
 from dataclasses import dataclass
-from datetime import date
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, Protocol
 
 
 class BadCall(ValueError):
-    """A text that is no call; the message explains the form."""
+    """A malformed call; the message explains the form."""
 
 
 class Parameter(Protocol):
@@ -137,11 +137,9 @@ class Day:
     def read(self, text: str) -> str:
         """Returns the date in ISO form."""
         try:
-            if re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
-                return date.fromisoformat(text).isoformat()
-        except ValueError:
-            pass
-        raise BadCall("must be a date such as 2031-05-14")
+            return datetime.strptime(text, "%Y-%m-%d").date().isoformat()
+        except ValueError as error:
+            raise BadCall("must be a date such as 2031-05-14") from error
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,20 @@
 """The functions and the policy of the library."""
 
 import re
+from functools import partial
 
 from agentgym_envs.envs.tools.domain import (
     Database,
     Domain,
     Function,
+    Record,
     ToolError,
     add,
     find,
+    identified,
     later,
     listed,
+    owned,
     show,
 )
 from agentgym_envs.envs.tools.parameters import Choice, Id, Money, Whole, Words
@@ -43,10 +47,7 @@ TRANSFER = Id("transfer number", "T", 1)
 
 def find_member(database: Database, name: str, postcode: str) -> str:
     """Finds a member by name and postcode."""
-    for key, record in database["members"].items():
-        if (record["name"].casefold(), record["postcode"]) == (name, postcode):
-            return show(key, record)
-    raise ToolError("Error: there is no member of this name with this postcode.")
+    return identified(database, "member", "postcode", "postcode", name, postcode)
 
 
 def get_member(database: Database, member: str) -> str:
@@ -56,24 +57,12 @@ def get_member(database: Database, member: str) -> str:
 
 def list_loans(database: Database, member: str) -> str:
     """Returns the loans of a member with the titles of the items."""
-    find(database, "members", member)
-    lines = [
-        f"{show(key, loan)}, title {database['items'][loan['item']]['title']}"
-        for key, loan in database["loans"].items()
-        if loan["member"] == member
-    ]
-    return "\n".join(lines) or "No loans."
+    return owned(database, "loans", "member", member, partial(_title, database))
 
 
 def list_reservations(database: Database, member: str) -> str:
     """Returns the reservations of a member with the titles of the items."""
-    find(database, "members", member)
-    lines = [
-        f"{show(key, held)}, title {database['items'][held['item']]['title']}"
-        for key, held in database["reservations"].items()
-        if held["member"] == member
-    ]
-    return "\n".join(lines) or "No reservations."
+    return owned(database, "reservations", "member", member, partial(_title, database))
 
 
 def get_item(database: Database, item: str) -> str:
@@ -147,6 +136,10 @@ def transfer_to_librarian(database: Database, member: str, topic: str) -> str:
     find(database, "members", member)
     add(database, "transfers", TRANSFER, {"member": member, "topic": topic})
     return "A librarian takes over. The conversation ends."
+
+
+def _title(database: Database, record: Record) -> str:
+    return f"title {database['items'][record['item']]['title']}"
 
 
 _MEMBER = {"member": MEMBER}

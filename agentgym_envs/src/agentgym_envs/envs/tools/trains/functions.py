@@ -1,5 +1,7 @@
 """The functions and the policy of the railway."""
 
+from functools import partial
+
 from agentgym_envs.envs.tools.domain import (
     Database,
     Domain,
@@ -8,7 +10,9 @@ from agentgym_envs.envs.tools.domain import (
     ToolError,
     add,
     find,
+    identified,
     listed,
+    owned,
     show,
 )
 from agentgym_envs.envs.tools.parameters import Choice, Day, Id, Money, Words
@@ -45,10 +49,7 @@ FARES = ("saver", "flex")
 
 def find_passenger(database: Database, name: str, born: str) -> str:
     """Finds a passenger by name and date of birth."""
-    for key, record in database["passengers"].items():
-        if (record["name"].casefold(), record["born"]) == (name, born):
-            return show(key, record)
-    raise ToolError("Error: there is no passenger of this name with this date of birth.")
+    return identified(database, "passenger", "born", "date of birth", name, born)
 
 
 def get_passenger(database: Database, passenger: str) -> str:
@@ -58,13 +59,7 @@ def get_passenger(database: Database, passenger: str) -> str:
 
 def list_tickets(database: Database, passenger: str) -> str:
     """Returns the tickets of a passenger with the routes of the trains."""
-    find(database, "passengers", passenger)
-    lines = [
-        f"{show(key, ticket)}, {_route(database, ticket['train'])}"
-        for key, ticket in database["tickets"].items()
-        if ticket["passenger"] == passenger
-    ]
-    return "\n".join(lines) or "No tickets."
+    return owned(database, "tickets", "passenger", passenger, partial(_route, database))
 
 
 def get_train(database: Database, train: str) -> str:
@@ -164,8 +159,8 @@ def transfer_to_clerk(database: Database, passenger: str, topic: str) -> str:
     return "A clerk takes over. The conversation ends."
 
 
-def _route(database: Database, train: str) -> str:
-    t = database["trains"][train]
+def _route(database: Database, ticket: Record) -> str:
+    t = database["trains"][ticket["train"]]
     return f"{t['origin']} to {t['destination']}, {t['date']} {t['departs']}"
 
 
