@@ -218,6 +218,18 @@ def test_the_tasks_are_those_of_the_readme():
         assert (seen <= UNSEEN) == (split == "test")
         assert not seen & UNSEEN or split == "test"
     assert len({design(i).room for i in tasks.ids("train")} - UNSEEN) == 108
+    where: dict = {}  # kitchens have numbers below 100, then living rooms, bedrooms, bathrooms
+    for task_id in tasks.ids("train"):
+        where.setdefault(design(task_id).kind, set()).add(design(task_id).room // 100)
+    kitchen, living, bedroom, bathroom = 0, 2, 3, 4
+    assert where == {
+        "pick_and_place_simple": {kitchen, living, bedroom, bathroom},
+        "look_at_obj_in_light": {living, bedroom},
+        "pick_clean_then_place_in_recep": {kitchen, bathroom},
+        "pick_heat_then_place_in_recep": {kitchen},
+        "pick_cool_then_place_in_recep": {kitchen},
+        "pick_two_obj_and_place": {kitchen, living, bedroom, bathroom},
+    }
     listed = "\n".join(task_id for split in SPLITS for task_id in tasks.ids(split))
     digest = hashlib.sha256(listed.encode()).hexdigest()[:16]
     assert digest == "a565314477b1d316"  # task ids never change
@@ -241,6 +253,9 @@ def test_houses_differ_and_no_goal_is_met_at_the_start(part):
         facts, goal = furnish(design(task_id)), goal_of(design(task_id))
         world = World(facts)
         assert not goal.met(world)
+        things = {one for one, kind in world.types.items() if kind == goal.thing}
+        targets = [r for r, kind in world.kinds.items() if kind == goal.target]
+        assert not things & set().union(*(world.contents.get(r, set()) for r in targets))
         contents.add(repr((goal, sorted((k, sorted(v)) for k, v in facts.items()))))
         holding = [
             r

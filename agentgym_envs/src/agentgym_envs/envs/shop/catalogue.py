@@ -61,7 +61,7 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What an instruction asks for.
+    """The requirements of an instruction.
 
     Attributes:
         product: a product that satisfies everything.

@@ -73,7 +73,7 @@ def item_page(goal: Goal, product: Product, sub_pages: Sequence[str]) -> Page:
 
 
 def sub_page(goal: Goal, product: Product, name: str) -> Page:
-    """Returns a page with more about a product. There are no reviews, as in the original's data."""
+    """Returns a page such as "Features". Reviews are empty, as in the original's data."""
     contents: dict[str, Sequence[str]] = {
         "Description": [product.description],
         "Features": [f" {text}" for text in product.bullets],

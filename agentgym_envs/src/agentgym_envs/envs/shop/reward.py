@@ -53,7 +53,7 @@ def reward(bought: Product, chosen: Collection[str], goal: Goal) -> tuple[float,
     Args:
         bought: the product.
         chosen: the chosen values of its options.
-        goal: what the instruction asks for.
+        goal: the requirements of the instruction.
     """
     kind = type_reward(bought, goal.product)
     attributes = sum(has_attribute(bought, wanted) for wanted in goal.attributes)

@@ -32,7 +32,7 @@ that has been renewed twice is not renewed. A loan is not renewed if another mem
 the item.
 5. Reservation: only items that are out on loan are reserved, never a reference work. A member has \
 at most 3 reservations.
-6. Card: with an expired card there is no renewal and no reservation. If the member wants it, \
+6. Card: a member with an expired card gets no renewal and no reservation. If the member agrees, \
 extend the card first. The fee is 10.00, for students 0.00.
 7. Fees: all fees of a member are waived together if they are at most 5.00 and none were waived in \
 the last 365 days. Otherwise nothing is waived, not even a part.
