@@ -181,6 +181,21 @@ def test_a_search_for_the_instruction_finds_some_of_the_products():
     assert 0 < places.count(0) / GOALS < 0.05
 
 
+def test_hits_of_whole_instructions_are_those_of_the_readme():
+    """Shares of the 360 test tasks, in percent: product first, in the hits, any that satisfies."""
+    shop, counts = embedded(), Counter()
+    for goal in shop.goals[: shop_env.EMBEDDED_TEST]:
+        hits = shop.search(goal.instruction, shop_env.HITS)
+        counts["first"] += hits[0] is goal.product
+        counts["found"] += goal.product in hits
+        counts["satisfied"] += any(
+            reward(hit, [v for values in hit.options.values() for v in values], goal)[0] == 1
+            for hit in hits
+        )
+    shares = {name: round(100 * n / shop_env.EMBEDDED_TEST) for name, n in counts.items()}
+    assert shares == {"first": 1, "found": 51, "satisfied": 86}
+
+
 def test_price_limits_are_the_originals():
     rng = random.Random(3)
     drawn = {draw_price_limit(25.0, rng) for _ in range(200)}

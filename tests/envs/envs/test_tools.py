@@ -86,7 +86,7 @@ def test_the_tables_of_the_readme():
 
 
 def test_every_task_is_solved_by_its_plan_and_has_a_content_of_its_own():
-    seen = {}
+    seen, turns = {}, []
     for split in ("train", "dev", "test"):
         env = gymnasium.make(ID, split=split)
         for task_id in env.unwrapped.task_ids:
@@ -101,6 +101,9 @@ def test_every_task_is_solved_by_its_plan_and_has_a_content_of_its_own():
             assert info["database_ok"]
             assert info["facts_told"]
             assert seen.setdefault(tuple(texts), task_id) == task_id
+            turns.append(info["turn"])
+    # The README has these figures.
+    assert (min(turns), max(turns), round(sum(turns) / len(turns))) == (4, 22, 9)
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
