@@ -126,7 +126,9 @@ class Domain:
         name, _, rest = action.partition(" ")
         function = self.functions.get(name.lower())
         if function is None:
-            raise BadCall(f"There is no such tool. The tools are: say, {', '.join(self.functions)}.")
+            raise BadCall(
+                f"There is no such tool. The tools are: say, {', '.join(self.functions)}."
+            )
         return function, function.read(rest)
 
     def after(self, database: Database, actions: tuple[str, ...]) -> Database:
