@@ -130,7 +130,8 @@ class Fleet:
 
     async def _examine(self, server: Server) -> None:
         try:
-            await asyncio.wait_for(self.call(server, "GET", "/health"), HEALTHY)
+            async with asyncio.timeout(HEALTHY):
+                await self.call(server, "GET", "/health")
         except (ServerError, ModelError, TimeoutError) as error:
             self.lose(server, str(error) or f"no answer for {HEALTHY:.0f} s")
 

@@ -61,6 +61,7 @@ class ServerEngine:
         self._thread.start()
         self._fleet = Fleet(urls, first=context.distributed.rank)
         self._futures: dict[Key, Future[Action]] = {}
+        self._watch: Future[None] | None = None
         self._answers: queue.Queue[tuple[Key, Future[Action]]] = queue.Queue()
         _in_use.update(urls)
         try:
@@ -71,7 +72,7 @@ class ServerEngine:
 
     def _begin(self, context: GeneratorContext, length: int) -> None:
         """Checks the servers and has them load the initial weights."""
-        self._start(self._fleet.watch())
+        self._watch = self._start(self._fleet.watch())
         model = None
         if self._distributed.is_main:  # the others need no copy
             model = AutoModelForCausalLM.from_pretrained(context.model_folder, dtype=context.dtype)
@@ -125,15 +126,18 @@ class ServerEngine:
     def close(self) -> None:
         """Ends all requests and the thread."""
         _in_use.difference_update(self._urls)
+        self.abort(list(self._futures))
+        if self._watch:
+            self._watch.cancel()
         self._wait(self._end())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
 
     async def _end(self) -> None:
+        # These are cancelled already. A connection's own tasks must not be: one that has not begun
+        # would warn.
         others = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in others:
-            task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
         await self._fleet.close()
 
@@ -163,7 +167,11 @@ class ServerEngine:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def _wait(self, work: Coroutine[Any, Any, Any]) -> Any:
-        return self._start(work).result()
+        future = self._start(work)
+        try:
+            return future.result()
+        finally:
+            future.cancel()  # an interrupt leaves no work behind
 
     async def _check(self, model: PreTrainedModel, length: int) -> None:
         await asyncio.gather(
