@@ -2,10 +2,13 @@
 
 import random
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 COMPASS = ("north", "east", "south", "west")
+DOORS = {"locked": ("key", "unlock")}
+"""Tool and verb of each kind of barrier, by its mark in the exits."""
+BARRIERS = {**DOORS, "thicket": ("axe", "clear"), "dark": ("torch", "light")}
 
 
 def constant(action: str) -> Any:
@@ -20,15 +23,17 @@ def take_or_wander(every: int) -> Any:
     )
 
 
-def rounds(observation: str, info: Mapping[str, Any], rng: random.Random) -> str:
-    """Cycles through a fixed list of all actions and ignores the observation."""
-    actions = [
-        *(f"go {d}" for d in COMPASS),
-        "take key",
-        *(f"unlock {d}" for d in COMPASS),
-        "take lamp",
-    ]
-    return actions[info["turn"] % len(actions)]
+def rounds(barriers: Iterable[tuple[str, str]]) -> Any:
+    """Returns a policy that cycles through all actions and ignores the observation.
+
+    Args:
+        barriers: tool and verb of each kind of barrier.
+    """
+    actions = [f"go {d}" for d in COMPASS]
+    for tool, verb in barriers:
+        actions += [f"take {tool}", *(f"{verb} {d}" for d in COMPASS)]
+    actions.append("take lamp")
+    return lambda observation, info, rng: actions[info["turn"] % len(actions)]
 
 
 def first_exit(observation: str, info: Mapping[str, Any], rng: random.Random) -> str:
@@ -39,10 +44,14 @@ def first_exit(observation: str, info: Mapping[str, Any], rng: random.Random) ->
 class WallFollower:
     """Keeps its right hand on the wall.
 
-    It takes objects, unlocks doors with a key, and otherwise turns right if it can.
+    It takes objects, opens barriers with their tools, and otherwise turns right if it can.
+
+    Args:
+        barriers: the barriers that it can open, in the form of ``BARRIERS``.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, barriers: Mapping[str, tuple[str, str]]) -> None:
+        self._barriers = barriers
         self._heading = 0
 
     def __call__(self, observation: str, info: Mapping[str, Any], rng: random.Random) -> str:
@@ -51,9 +60,11 @@ class WallFollower:
             self._heading = 0
         if taken := _take(observation):
             return taken
-        if "You have: key" in observation and (door := re.search(r"(\w+) \(locked\)", observation)):
-            return f"unlock {door[1]}"
-        open_exits = [d for d in _exits(observation) if f"{d} (locked)" not in observation]
+        if closed := re.search(r"(\w+) \((\w+)\)", observation):
+            tool, verb = self._barriers.get(closed[2], ("nothing", ""))
+            if f"You have: {tool}" in observation:
+                return f"{verb} {closed[1]}"
+        open_exits = [d for d in _exits(observation) if f"{d} (" not in observation]
         turns = ((self._heading + turn) % 4 for turn in (1, 0, 3, 2))
         self._heading = next(heading for heading in turns if COMPASS[heading] in open_exits)
         return f"go {COMPASS[self._heading]}"
@@ -72,10 +83,19 @@ def _take(observation: str) -> str | None:
 _MAZES = {
     "constant `go north`": constant("go north"),
     "constant `take lamp`": constant("take lamp"),
-    "a fixed round of all actions": rounds,
+    "a fixed round of all actions": rounds(DOORS.values()),
     "random direction, `take lamp` at every second turn": take_or_wander(2),
     "random direction, `take lamp` at every fourth turn": take_or_wander(4),
     "take, else the first exit": first_exit,
-    "wall follower, which reads the exits": WallFollower(),
+    "wall follower, which reads the exits": WallFollower(DOORS),
 }
-POLICIES = {"agentgym/Maze-v1": _MAZES, "agentgym/LockedMaze-v1": _MAZES}
+POLICIES = {
+    "agentgym/Maze-v1": _MAZES,
+    "agentgym/LockedMaze-v1": _MAZES,
+    "agentgym/TieredMaze-v0": {
+        **_MAZES,
+        "a fixed round of all actions": rounds(BARRIERS.values()),
+        "wall follower, which opens doors only": WallFollower(DOORS),
+        "wall follower, which reads the exits": WallFollower(BARRIERS),
+    },
+}

@@ -62,6 +62,7 @@ def held(env_id, **kwargs):
         *(
             "agentgym/Maze-v1",
             "agentgym/LockedMaze-v1",
+            "agentgym/TieredMaze-v0",
             "agentgym/LMRLMaze-v0",
             "agentgym/LMRLWordle-v0",
             "agentgym/Tools-v0",

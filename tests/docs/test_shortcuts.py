@@ -29,6 +29,14 @@ EXCEPTIONS = {
         "wall follower, which reads the exits",
     ): "this is a strategy for the task",
     (
+        "agentgym/TieredMaze-v0",
+        "wall follower, which reads the exits",
+    ): "this is a strategy for the task",
+    (
+        "agentgym/TieredMaze-v0",
+        "wall follower, which opens doors only",
+    ): "this is a strategy for the lower half of the tiers",
+    (
         "agentgym/TextCraft-v2",
         "everything: plenty of each item, then every command",
     ): "the tasks and the limit are upstream's",

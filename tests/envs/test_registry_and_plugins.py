@@ -92,6 +92,7 @@ def test_the_entry_points_say_the_step_limits():
         **{
             "Maze": 40,
             "LockedMaze": 60,
+            "TieredMaze": 84,
             "LMRLMaze": 51,
             "LMRLWordle": 6,
             "Tools": 30,

@@ -14,6 +14,7 @@ from agentgym_envs.core import command
 GRAMMARS = {
     "agentgym/Maze-v1": [{}],
     "agentgym/LockedMaze-v1": [{}],
+    "agentgym/TieredMaze-v0": [{}],
     "agentgym/LMRLMaze-v0": [{}],
     "agentgym/LMRLWordle-v0": [{}],
     "agentgym/Tools-v0": [{}],

@@ -29,6 +29,10 @@ def maze_of(task_id):
     return TASKS.get(task_id).data["maze"]
 
 
+def lock_of(maze):
+    return maze.locks[0] if maze.locks else None
+
+
 def beside(room, direction):
     return room[0] + STEPS[direction][0], room[1] + STEPS[direction][1]
 
@@ -39,7 +43,7 @@ def replies(maze, state):
     Written from the rules in the README.
     """
     room, held, opened, taken = state
-    lock = maze.lock
+    lock = lock_of(maze)
     for direction in maze.exits[room]:
         there = beside(room, direction)
         if lock is None or opened or {room, there} != {lock.near, lock.far}:
@@ -69,7 +73,7 @@ def shortest(maze, state):
 
 def apart(maze, one, other):
     """Steps between two rooms without the lock."""
-    return distances(replace(maze, lock=None), (one, *START[1:]))[other, *START[1:]]
+    return distances(replace(maze, locks=()), (one, *START[1:]))[other, *START[1:]]
 
 
 def between(maze, one, room, other):
@@ -79,7 +83,8 @@ def between(maze, one, room, other):
 
 def near_side(maze):
     """The rooms that are reachable without the key."""
-    return {room for room, *_ in distances(replace(maze, lock=replace(maze.lock, key=None)), START)}
+    unopenable = replace(maze, locks=(replace(lock_of(maze), key=None),))
+    return {room for room, *_ in distances(unopenable, START)}
 
 
 def test_a_hand_worked_maze():
@@ -128,7 +133,7 @@ def test_a_hand_worked_maze():
 @given(st.integers(6, 24), st.integers(0, 2**32))
 def test_every_locked_maze_needs_its_key(rooms, seed):
     maze = grow_locked(rooms, random.Random(seed))
-    lock, thing = maze.lock, maze.things["lamp"]
+    lock, thing = lock_of(maze), maze.things["lamp"]
     assert len(maze.exits) == rooms
     assert lock.far in [beside(lock.near, d) for d in maze.exits[lock.near]]
     assert thing not in near_side(maze)
@@ -159,7 +164,7 @@ def arrangements(tree):
         for near, far in (
             (room, beside(room, d)) for room, exits in tree.exits.items() for d in exits
         ):
-            maze = replace(tree, things={"lamp": thing}, lock=Lock(near, far, key))
+            maze = replace(tree, things={"lamp": thing}, locks=(Lock(near, far, key),))
             side = near_side(maze)
             fits = (
                 {near, key} <= side and thing not in side and 3 <= len(side) <= len(tree.exits) - 3
@@ -213,11 +218,11 @@ def test_walks_follow_the_rules_and_the_oracle_knows_the_way_from_anywhere(task_
 
 
 def locked_here(maze, state):
-    room, _, opened, _ = state
+    (room, _, opened, _), lock = state, lock_of(maze)
     return [
         d
         for d in maze.exits[room]
-        if maze.lock and not opened and {room, beside(room, d)} == {maze.lock.near, maze.lock.far}
+        if lock and not opened and {room, beside(room, d)} == {lock.near, lock.far}
     ]
 
 
@@ -236,7 +241,8 @@ def shown(maze, state):
         + " ".join(d + " (locked)" * (d in locked_here(maze, state)) for d in maze.exits[room])
     ]
     lines += ["Here: lamp"] * (room == maze.things["lamp"])
-    lines += ["Here: key"] * bool(maze.lock and room == maze.lock.key and not held and not opened)
+    lock = lock_of(maze)
+    lines += ["Here: key"] * bool(lock and room == lock.key and not held and not opened)
     return lines + ["You have: key"] * held
 
 
@@ -334,12 +340,13 @@ def test_locked_mazes_stay_what_they_are():
 
 def test_the_same_tree_with_another_lock_is_another_maze():
     maze = maze_of("locked8-test-5")
+    lock = lock_of(maze)
     others = [
-        replace(maze, lock=lock)
-        for lock in (
-            None,
-            replace(maze.lock, key=maze.lock.near),
-            Lock(maze.lock.far, maze.lock.near, maze.lock.key),
+        replace(maze, locks=locks)
+        for locks in (
+            (),
+            (replace(lock, key=lock.near),),
+            (Lock(lock.far, lock.near, lock.key),),
         )
     ]
     assert len({maze.key(), *(other.key() for other in others)}) == 4
@@ -355,7 +362,7 @@ def test_listed_mazes_differ_within_and_across_splits(sizes):
 def test_an_open_maze_is_one_of_maze_v0():
     expected = grow(6, 1, random.Random("open6-train-3"))
     assert maze_of("open6-train-3") == expected
-    assert maze_of("open6-train-3").lock is None
+    assert maze_of("open6-train-3").locks == ()
 
 
 def test_each_size_has_the_same_chance_and_training_is_endless():

@@ -21,6 +21,7 @@ from agentgym_envs.envs.maze.tasks import (
     NumberedMazes,
     layouts,
 )
+from agentgym_envs.envs.maze.tiered_tasks import TIERS, TieredMazeTasks
 
 MOST_SKIPPED = 20
 """Number of repeated layouts in a row that ends the list of a kind."""
@@ -61,6 +62,7 @@ def kinds() -> Iterator[tuple[str, NumberedMazes]]:
         for name, least in LEAST.items()
         for rooms in range(least, LARGEST + 1)
     )
+    yield from ((name, TieredMazeTasks((tier,))) for name, tier in TIERS.items())
 
 
 def line(kind: str, split: str, found: Listed) -> str:

@@ -23,8 +23,8 @@ from agentgym_envs.envs.maze.tasks import (
     check_list,
     check_size,
     grow,
-    move,
     path,
+    trails,
 )
 from agentgym_envs.errors import TaskError
 
@@ -57,36 +57,24 @@ def grow_locked(rooms: int, rng: random.Random) -> Maze:
             thing, lock = rng.choice(
                 [(thing, lock) for turns, thing, lock in options if turns == longest]
             )
-            return replace(maze, things={THINGS[0]: thing}, lock=lock)
+            return replace(maze, things={THINGS[0]: thing}, locks=(lock,))
 
 
 def _options(maze: Maze) -> Iterator[tuple[int, Room, Lock]]:
     """Yields the possible locks: moves from start to key to thing, room of the thing, and lock."""
-    trails = _trails(maze)
-    beyond = Counter(chain(*trails.values()))  # room -> number of rooms behind it
+    trail_to = trails(maze)
+    beyond = Counter(chain(*trail_to.values()))  # room -> number of rooms behind it
     # The longest paths end in dead ends, so only dead ends are tried.
-    ends = [room for room in trails if len(maze.exits[room]) == 1]
+    ends = [room for room in trail_to if len(maze.exits[room]) == 1]
     for thing in ends:
-        trail = trails[thing]
+        trail = trail_to[thing]
         for key in ends:
             if key in trail:
                 continue
-            moves = len(trails[key]) - 1 + len(path(maze, key, thing))
+            moves = len(trail_to[key]) - 1 + len(path(maze, key, thing))
             for near, far in pairwise(trail):
-                if far not in trails[key] and SIDE <= beyond[far] <= len(trails) - SIDE:
+                if far not in trail_to[key] and SIDE <= beyond[far] <= len(trail_to) - SIDE:
                     yield moves, thing, Lock(near, far, key)
-
-
-def _trails(maze: Maze) -> dict[Room, tuple[Room, ...]]:
-    """Returns the path from the start to each room, as rooms, both ends included."""
-    trails: dict[Room, tuple[Room, ...]] = {maze.start: (maze.start,)}
-    queue = [maze.start]
-    for room in queue:
-        for neighbour in (move(room, direction) for direction in maze.exits[room]):
-            if neighbour not in trails:
-                trails[neighbour] = (*trails[room], neighbour)
-                queue.append(neighbour)
-    return trails
 
 
 class LockedMazeTasks(NumberedMazes):

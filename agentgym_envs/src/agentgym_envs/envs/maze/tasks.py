@@ -38,22 +38,25 @@ Room = tuple[int, int]
 
 @dataclass(frozen=True)
 class Lock:
-    """A locked door between two rooms, and the room of its key."""
+    """A locked door or another barrier between two rooms, and the room of its key or tool."""
 
     near: Room
-    """The room on the start's side of the door."""
+    """The room on the start's side of the barrier."""
     far: Room
     key: Room
 
 
 @dataclass(frozen=True)
 class Maze:
-    """A layout: the exits of every room, the room of each thing, the start room, and the lock."""
+    """A layout: the exits of every room, the room of each thing, the start room, and the locks.
+
+    The locks are in the order in which the path from the start to the thing meets them.
+    """
 
     exits: dict[Room, tuple[str, ...]]
     things: dict[str, Room]
     start: Room
-    lock: Lock | None = None
+    locks: tuple[Lock, ...] = ()
 
     def key(self) -> str:
         """Returns a text that is equal for equal mazes only."""
@@ -61,9 +64,8 @@ class Maze:
             f"{x},{y}:{''.join(e[0] for e in exits)}"
             for (x, y), exits in sorted(self.exits.items())
         )
-        return f"{rooms}|{sorted(self.things.items())}|{self.start}" + (
-            f"|{self.lock}" if self.lock else ""
-        )
+        locks = "".join(f"|{lock}" for lock in self.locks)
+        return f"{rooms}|{sorted(self.things.items())}|{self.start}{locks}"
 
 
 def move(room: Room, direction: str) -> Room:
@@ -93,7 +95,19 @@ def path(maze: Maze, start: Room, goal: Room) -> list[str]:
     return directions[::-1]
 
 
-def grow(rooms: int, things: int, rng: random.Random) -> Maze:
+def trails(maze: Maze) -> dict[Room, tuple[Room, ...]]:
+    """Returns the path from the start to each room, as rooms, both ends included."""
+    found: dict[Room, tuple[Room, ...]] = {maze.start: (maze.start,)}
+    queue = [maze.start]
+    for room in queue:
+        for neighbour in (move(room, direction) for direction in maze.exits[room]):
+            if neighbour not in found:
+                found[neighbour] = (*found[room], neighbour)
+                queue.append(neighbour)
+    return found
+
+
+def grow(rooms: int, things: int, rng: random.Random, *, onward: float = 0.85) -> Maze:
     """Returns a random tree of rooms that starts at (0, 0).
 
     Things lie in different dead ends if there are enough dead ends, else in any rooms.
@@ -102,13 +116,14 @@ def grow(rooms: int, things: int, rng: random.Random) -> Maze:
         rooms: number of rooms.
         things: number of things, fewer than ``rooms``.
         rng: source of all random choices.
+        onward: probability that the next room is attached to the newest room. A high value makes
+            long corridors and deep dead ends.
     """
     exits: dict[Room, set[str]] = {(0, 0): set()}
     away = {(0, 0): 0}  # moves from the start
     last = (0, 0)
     while len(exits) < rooms:
-        # Growing mostly from the newest room makes long corridors and deep dead ends.
-        room = last if rng.random() < 0.85 else rng.choice(list(exits))
+        room = last if rng.random() < onward else rng.choice(list(exits))
         direction = rng.choice(list(MOVES))
         neighbour = move(room, direction)
         # A room has at most three exits: wider crossings make random play succeed by luck.
