@@ -61,11 +61,11 @@ class BarrierMazeEnv(MazeEnv):
         return super().act(action)
 
     def actions(self) -> list[str]:
-        """Returns the actions of a maze, and one action per closed exit that opens it.
+        """Returns the actions of a maze, and the verb of every kind of barrier per closed exit.
 
-        The opening action is listed with or without the tool.
+        So the list does not say which verb opens the exit. The agent needs no tool for the list.
         """
-        return super().actions() + [f"{self._closed[0][0].verb} {d}" for d in self._ways()]
+        return super().actions() + [f"{b.verb} {d}" for d in self._ways() for b in self.barriers]
 
     def oracle(self) -> Iterator[str]:
         """Yields the shortest walk to the thing, by way of each tool and each barrier."""
