@@ -63,7 +63,7 @@ class BarrierMazeEnv(MazeEnv):
     def actions(self) -> list[str]:
         """Returns the actions of a maze, and the verb of every kind of barrier per closed exit.
 
-        So the list does not say which verb opens the exit. The agent needs no tool for the list.
+        The list shows neither the right verb nor whether the agent has the tool.
         """
         return super().actions() + [f"{b.verb} {d}" for d in self._ways() for b in self.barriers]
 

@@ -1,4 +1,4 @@
-"""``agentgym/TieredMaze-v0``: mazes with a chain of no to three different barriers."""
+"""``agentgym/TieredMaze-v0``: mazes with a chain of up to three different barriers."""
 
 from collections.abc import Sequence
 from typing import Any
