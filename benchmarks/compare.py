@@ -11,7 +11,10 @@
 - ``methods``: the sections in which the methods differ;
 - ``title``;
 - ``test_horizon``: the horizon of the test at the end;
-- ``points``: the number of evaluations during a run (default 8).
+- ``points``: the number of evaluations during a run (default 8);
+- ``reference``: the method that the others are compared with by seed (optional);
+- ``sets``: several sets of tasks, as keywords of the environment. ``NAME/SET`` then names one of
+  the comparisons (optional).
 
 The command writes ``benchmarks/results/<name>.{json,md,png}`` and ``<name>-why.png``. On a given
 machine, success depends on the seed and the configuration but not on the load, so jobs can run side
@@ -26,8 +29,10 @@ import sys
 import tempfile
 import time
 import tomllib
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from statistics import fmean
 from typing import Annotated, Any, NamedTuple
@@ -75,6 +80,7 @@ class Comparison(NamedTuple):
         title: title of the report and the pictures.
         test_horizon: horizon of the test at the end.
         points: number of held-out evaluations during a run.
+        reference: the method that the others are compared with, if any.
     """
 
     shared: dict[str, Any]
@@ -82,20 +88,39 @@ class Comparison(NamedTuple):
     title: str
     test_horizon: int
     points: int
+    reference: str | None
+
+
+def read(name: str) -> dict[str, Any]:
+    """Reads a file of ``benchmarks/compare``."""
+    return tomllib.loads((HERE / "compare" / f"{name}.toml").read_text())
 
 
 def load(name: str) -> Comparison:
-    """Reads a comparison."""
-    raw = tomllib.loads((HERE / "compare" / f"{name}.toml").read_text())
+    """Reads a comparison; ``NAME/SET`` is the comparison ``NAME`` on one of its sets of tasks."""
+    name, _, chosen = name.partition("/")
+    raw = read(name)
+    if sets := raw.pop("sets", {}):
+        raw["env"]["kwargs"] |= sets[chosen]
     return Comparison(
-        raw, raw.pop("methods"), raw.pop("title"), raw.pop("test_horizon"), raw.pop("points", 8)
+        raw,
+        raw.pop("methods"),
+        raw.pop("title"),
+        raw.pop("test_horizon"),
+        raw.pop("points", 8),
+        raw.pop("reference", None),
     )
+
+
+def label(name: str) -> str:
+    """Returns the name of a comparison as a part of file names."""
+    return name.replace("/", "-")
 
 
 @app.command()
 def start(name: str, seed: int, work: Path) -> None:
     """Makes the model from which all methods of a seed start."""
-    config, draft = configuration.of(load(name).shared), work / f".init-{name}-{seed}"
+    config, draft = configuration.of(load(name).shared), work / f".init-{label(name)}-{seed}"
     shutil.rmtree(draft, ignore_errors=True)
     if config.model.path != configuration.SCRATCH:
         shutil.copytree(config.model.path, draft)
@@ -103,7 +128,7 @@ def start(name: str, seed: int, work: Path) -> None:
         options: dict[str, Any] = {"seed": seed, "max_context": config.model.max_context}
         with report.Display(Console()) as display:
             scratch.make(draft, config.envs, config.scratch, progress=display.advance, **options)
-    draft.rename(work / f"init-{name}-{seed}")
+    draft.rename(work / f"init-{label(name)}-{seed}")
 
 
 @app.command()
@@ -118,7 +143,7 @@ def teach(name: str, work: Path) -> None:
         "--episodes",
         "400",
         "--out",
-        str(work / f"teacher-{name}"),
+        str(work / f"teacher-{label(name)}"),
     ]
     keywords = [
         part
@@ -138,9 +163,9 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
     comparison = load(name)
     raw = comparison.shared | comparison.methods[method]
     if "folders" in raw.get("source", {}):
-        raw["source"]["folders"] = [str(work / f"teacher-{name}")]
+        raw["source"]["folders"] = [str(work / f"teacher-{label(name)}")]
     raw["run"] |= {"folder": str(out.with_suffix("")), "seed": seed}
-    raw["model"]["path"] = str(work / f"init-{name}-{seed}")
+    raw["model"]["path"] = str(work / f"init-{label(name)}-{seed}")
     config = configuration.of(raw)
     check(config)
     parts = assemble(config, claim_folder(config))
@@ -148,7 +173,7 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
     model = load_policy(config.model, config.model.path, seed=seed)
     curve: list[dict[str, Any]] = []
     # All methods share the start, so one evaluation is enough.
-    first = work / f"start-{name}-{seed}.json"
+    first = work / f"start-{label(name)}-{seed}.json"
     last: list[Any] = []  # episodes of the latest evaluation
     rows: list[dict[str, Any]] = []  # metrics of the steps since the latest evaluation
     steps: list[list[float]] = []  # RECORDED of every step
@@ -253,46 +278,73 @@ def run(
     work: Annotated[Path | None, typer.Option()] = None,
 ) -> None:
     """Runs all methods and seeds; writes the table and the pictures."""
-    _, methods, title, *_ = load(name)
-    work = work or Path(tempfile.mkdtemp())
-    work.mkdir(parents=True, exist_ok=True)
-    plan = [
-        (m, s, work / f"{name}-{number}-{s}.json")
-        for s in range(first_seed, first_seed + seeds)
-        for number, m in enumerate(methods)
-    ]
-    started = time.monotonic()
-
-    def call(*command: object) -> None:
-        environ = {**os.environ, "OMP_NUM_THREADS": "1"}
-        subprocess.run(
-            [sys.executable, __file__, *map(str, command)],
-            check=True,
-            env=environ,
-            stdout=subprocess.DEVNULL,
-        )
-
-    def launch(out: Path, *command: object) -> None:
-        if not out.exists():
-            call(*command)
-
-    with ThreadPoolExecutor(jobs) as pool:
-        list(
-            pool.map(
-                lambda seed: launch(work / f"init-{name}-{seed}", "start", name, seed, work),
-                range(first_seed, first_seed + seeds),
-            )
-        )
-        if any("folders" in sections.get("source", {}) for sections in methods.values()):
-            call("teach", name, work)
-        list(pool.map(lambda p: launch(p[2], "one", name, p[0], p[1], tokens, work, p[2]), plan))
-    print(f"{(time.monotonic() - started) / 60:.0f} minutes")
+    comparison = load(name)
+    (runs,) = train_all([name], tokens, range(first_seed, first_seed + seeds), jobs, work)
     command = (
         f"python benchmarks/compare.py run {name} --tokens {tokens} --seeds {seeds} --jobs {jobs}"
         + (f" --first-seed {first_seed}" if first_seed else "")
     )
     compare_report.write(
-        HERE / "results" / name, title, command, [json.loads(p.read_text()) for *_, p in plan]
+        HERE / "results" / name, comparison.title, command, runs, comparison.reference
+    )
+
+
+def train_all(
+    names: Sequence[str], tokens: int, seeds: Sequence[int], jobs: int, work: Path | None
+) -> list[list[dict[str, Any]]]:
+    """Trains all methods of some comparisons with all seeds, unless ``work`` has the results.
+
+    Args:
+        names: the comparisons.
+        tokens: budget of a run.
+        seeds: seeds of the starts and of the training.
+        jobs: number of processes side by side.
+        work: folder of the results; None: a temporary folder.
+
+    Returns:
+        For each comparison, a dictionary per run (see :func:`compare_report.write`).
+    """
+    work = work or Path(tempfile.mkdtemp())
+    work.mkdir(parents=True, exist_ok=True)
+    started = time.monotonic()
+    starts = [
+        (work / f"init-{label(name)}-{seed}", ("start", name, seed, work))
+        for name in names
+        for seed in seeds
+    ]
+    plans = [
+        [
+            (out, ("one", name, method, seed, tokens, work, out))
+            for seed in seeds
+            for number, method in enumerate(load(name).methods)
+            for out in [work / f"{label(name)}-{number}-{seed}.json"]
+        ]
+        for name in names
+    ]
+    with ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(_unless_there, starts))
+        for name in names:
+            methods = load(name).methods.values()
+            if any("folders" in sections.get("source", {}) for sections in methods):
+                _call("teach", name, work)
+        list(pool.map(_unless_there, chain(*plans)))
+    print(f"{(time.monotonic() - started) / 60:.0f} minutes")
+    return [[json.loads(out.read_text()) for out, _ in plan] for plan in plans]
+
+
+def _unless_there(job: tuple[Path, tuple[object, ...]]) -> None:
+    out, command = job
+    if not out.exists():
+        _call(*command)
+
+
+def _call(*command: object) -> None:
+    """Runs a command of this file in a process of its own, with one thread."""
+    subprocess.run(
+        [sys.executable, __file__, *map(str, command)],
+        check=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.DEVNULL,
     )
 
 

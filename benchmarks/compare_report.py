@@ -21,7 +21,17 @@ TRAINING = {
 }
 
 
-def write(base: Path, title: str, command: str, runs: list[dict[str, Any]]) -> None:
+T_975 = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262}
+"""The 97.5 % quantile of Student's t distribution, by degrees of freedom."""
+
+
+def write(
+    base: Path,
+    title: str,
+    command: str,
+    runs: list[dict[str, Any]],
+    reference: str | None = None,
+) -> None:
     """Writes a comparison to ``base`` with the suffixes .json, .md and .png.
 
     With more than two points, also writes -why.png with the training curves.
@@ -32,6 +42,7 @@ def write(base: Path, title: str, command: str, runs: list[dict[str, Any]]) -> N
         command: command that made the comparison.
         runs: each with "method", "seed", "curve" and "turns". "turns" lists the turns of each
             held-out episode of the last test, None for a failure.
+        reference: the method that the others are compared with, seed by seed.
     """
     base.parent.mkdir(exist_ok=True)
     base.with_suffix(".json").write_text(json.dumps(runs, indent=1) + "\n")
@@ -46,11 +57,18 @@ def write(base: Path, title: str, command: str, runs: list[dict[str, Any]]) -> N
         (left, "tokens", 1e6, "training tokens (millions)"),
         (right, "step", 1, "training steps"),
     ):
-        _lines(axes, methods, lambda p, key=key, unit=unit: p[key] / unit, lambda p: p["success"])
+        draw_lines(
+            axes, methods, lambda p, key=key, unit=unit: p[key] / unit, lambda p: p["success"]
+        )
         axes.set(xlabel=label, ylim=(0, 1.02))
     left.set_ylabel("held-out success at the full horizon")
     left.legend(fontsize=8)
-    figure.suptitle(f"{title}: mean of {seeds} seeds, band from lowest to highest", fontsize=11)
+    found = differences(methods, reference) if reference else {}
+    caption = [f"{title}: mean of {seeds} seeds, band from lowest to highest"]
+    if found:
+        ends = "; ".join(f"{method} {_signed(points[-1])}" for method, points in found.items())
+        caption.append(f"{reference} minus the others at the end, with 95 % intervals: {ends}")
+    figure.suptitle("\n".join(caption), fontsize=11 if len(caption) == 1 else 9)
     figure.savefig(base.with_suffix(".png"), dpi=120)
     why = (
         _why(base.with_name(f"{base.name}-why.png"), methods, runs)
@@ -64,6 +82,7 @@ def write(base: Path, title: str, command: str, runs: list[dict[str, Any]]) -> N
         "",
         *_table(methods),
         "",
+        *(_difference_table(methods, reference, found) if reference else []),
         f"![curves]({base.name}.png)",
         *why,
     ]
@@ -101,6 +120,55 @@ def _table(methods: dict[str, list[Curve]]) -> list[str]:
     return rows
 
 
+def differences(
+    methods: dict[str, list[Curve]], reference: str
+) -> dict[str, list[tuple[float, float]]]:
+    """Returns how much the reference exceeds each other method in success, seed by seed.
+
+    Returns:
+        For each other method and each point after the start, the mean of the differences and half
+        the width of their 95 % interval by Student's t distribution.
+    """
+    return {
+        method: [
+            _paired([a["success"] - b["success"] for a, b in zip(first, second, strict=True)])
+            for first, second in zip(
+                zip(*methods[reference], strict=True), zip(*curves, strict=True), strict=True
+            )
+        ][1:]
+        for method, curves in methods.items()
+        if method != reference
+    }
+
+
+def _paired(differences: Sequence[float]) -> tuple[float, float]:
+    count = len(differences)
+    return fmean(differences), T_975[count - 1] * stdev(differences) / count**0.5
+
+
+def _signed(difference: tuple[float, float]) -> str:
+    return f"{difference[0]:+.2f} ± {difference[1]:.2f}"
+
+
+def _difference_table(
+    methods: dict[str, list[Curve]],
+    reference: str,
+    found: dict[str, list[tuple[float, float]]],
+) -> list[str]:
+    """Returns the lines of the table of differences."""
+    at = [f"{point['tokens'] / 1e6:.2f} M" for point in methods[reference][0][1:]]
+    return [
+        f"Success of {reference} minus that of each other method after so many tokens. The"
+        " differences are paired by seed; ± is half of the 95 % interval by Student's t"
+        " distribution.",
+        "",
+        f"| method | {' | '.join(at)} |",
+        "|---|" + "---|" * len(at),
+        *(f"| {method} | {' | '.join(map(_signed, points))} |" for method, points in found.items()),
+        "",
+    ]
+
+
 def _interval(point: dict[str, Any]) -> str:
     low, high = wilson(round(point["success"] * point["episodes"]), point["episodes"])
     return f"{low:.3f}–{high:.3f}"
@@ -113,12 +181,12 @@ def _why(path: Path, methods: dict[str, list[Curve]], runs: list[dict[str, Any]]
     trained = {method: [c[1:] for c in curves] for method, curves in methods.items()}
     for ax, (key, label) in zip(axes, TRAINING.items(), strict=False):
         having = {m: curves for m, curves in trained.items() if key in curves[0][0]["training"]}
-        _lines(ax, having, lambda p: p["tokens"] / 1e6, lambda p, key=key: p["training"][key])
+        draw_lines(ax, having, lambda p: p["tokens"] / 1e6, lambda p, key=key: p["training"][key])
         ax.set(xlabel="training tokens (millions)", ylabel=label)
     axes[-2].remove()
     longest = max(turns or 1 for r in runs for turns in r["turns"])
     within = {m: [_within(r["turns"], longest) for r in runs if r["method"] == m] for m in methods}
-    _lines(axes[-1], within, lambda p: p["turns"], lambda p: p["success"])
+    draw_lines(axes[-1], within, lambda p: p["turns"], lambda p: p["success"])
     axes[-1].set(xlabel="turns allowed at the end", ylabel="held-out success", ylim=(0, 1.02))
     axes[0].legend(fontsize=8)
     figure.savefig(path, dpi=120)
@@ -136,7 +204,7 @@ def _within(turns: Sequence[int | None], longest: int) -> Curve:
     ]
 
 
-def _lines(
+def draw_lines(
     axes: Any, methods: dict[str, list[Curve]], x: Callable[[Any], float], y: Callable[[Any], float]
 ) -> None:
     """Draws one line per method: the mean over seeds, with a band from lowest to highest."""

@@ -4,7 +4,7 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, stdev
 from types import SimpleNamespace
 
 import one_step
@@ -25,8 +25,9 @@ def modules():
     try:
         import compare
         import compare_report
+        import horizons
 
-        yield SimpleNamespace(compare=compare, report=compare_report)
+        yield SimpleNamespace(compare=compare, report=compare_report, horizons=horizons)
     finally:
         sys.path.remove(str(BENCHMARKS))
 
@@ -135,6 +136,55 @@ def test_a_table_of_one_seed_has_intervals_and_no_half_that_was_not_measured(mod
     assert "| a | 0.100 | – | 0.125 | 0.125 (0.055–0.261) | 0.125 | 1 | 10.0% |" in table
     assert "| b | 0.100 | – | 0.100 | 0.000 (0.000–0.088) | 0.000 | 1 | 10.0% |" in table
     assert "why" not in table, "one point draws no line"
+
+
+def test_differences_are_paired_by_seed(modules, tmp_path):
+    """By hand: 0.2, 0.1 and 0.3 have the mean 0.2 and the sd 0.1, so ± is 4.303 × 0.1 / √3."""
+    ends = {"a": (0.5, 0.6, 0.7), "b": (0.3, 0.5, 0.4)}
+    runs = [run(m, s, 0.1, 0.2, end) for m, own in ends.items() for s, end in enumerate(own)]
+    modules.report.write(tmp_path / "name", "A title", "the command", runs, "a")
+    table = (tmp_path / "name.md").read_text()
+    assert "Success of a minus that of each other method" in table
+    assert "| b | +0.00 ± 0.00 | +0.20 ± 0.25 |" in table
+    assert "| a |" not in table.partition("Success of a")[2]
+
+
+def test_a_share_is_relative_to_the_best_fixed_horizon_of_the_set(modules):
+    """By hand, without spread between seeds."""
+    ends = {
+        "short": {"fixed 10": [0.8] * 5, "fixed 20": [0.6] * 5, "adaptive": [0.8] * 5},
+        "long": {"fixed 10": [0.2] * 5, "fixed 20": [0.5] * 5, "adaptive": [0.6] * 5},
+    }
+    found = modules.horizons.shares(ends)
+    assert found.best == {"short": "fixed 10", "long": "fixed 20"}
+    values = {m: [round(share.value, 6) for share in own.values()] for m, own in found.sets.items()}
+    assert values == {"fixed 10": [1, 0.4], "fixed 20": [0.75, 1], "adaptive": [1, 1.2]}
+    worst = {m: pytest.approx(share, abs=1e-9) for m, share in found.worst.items()}
+    assert worst == {"fixed 10": (0.4,) * 3, "fixed 20": (0.75,) * 3, "adaptive": (1.0,) * 3}
+    assert found.leads["fixed 20"]["adaptive"] == pytest.approx((0.25,) * 3)
+
+
+def test_a_share_has_the_interval_of_student_s_t(modules):
+    """The divisor has no spread; the half width by hand is 2.776 × sd / √5."""
+    values = [0.4, 0.5, 0.6, 0.45, 0.55]
+    found = modules.horizons.shares({"one": {"fixed 10": [1.0] * 5, "adaptive": values}})
+    low, high = found.sets["adaptive"]["one"][1:]
+    half = 2.776 * stdev(values) / 5**0.5
+    assert (low, high) == (
+        pytest.approx(0.5 - half, abs=0.003),
+        pytest.approx(0.5 + half, abs=0.003),
+    )
+
+
+def test_sets_of_tasks_share_all_settings(modules):
+    name = modules.horizons.NAME
+    loaded = {s: modules.compare.load(f"{name}/{s}") for s in modules.compare.read(name)["sets"]}
+    mazes = [one.shared["env"]["kwargs"] for one in loaded.values()]
+    assert len({str(kwargs) for kwargs in mazes}) == 3
+    for one in loaded.values():
+        one.shared["env"].pop("kwargs")
+    first, *others = loaded.values()
+    assert all(one == first for one in others)
 
 
 def test_success_by_the_turns_allowed(modules):
