@@ -13,8 +13,9 @@
 - ``test_horizon``: the horizon of the test at the end;
 - ``points``: the number of evaluations during a run (default 8);
 - ``reference``: the method that the others are compared with by seed (optional);
-- ``sets``: several sets of tasks, as keywords of the environment. ``NAME/SET`` then names one of
-  the comparisons (optional).
+- ``sets``: several sets of tasks, each with ``kwargs`` of the environment, the budget ``tokens``
+  and the ``horizon`` of evaluations (optional). ``NAME/SET`` then names a comparison. The start is
+  the same in all sets.
 
 The command writes ``benchmarks/results/<name>.{json,md,png}`` and ``<name>-why.png``. On a given
 machine, success depends on the seed and the configuration but not on the load, so jobs can run side
@@ -29,7 +30,7 @@ import sys
 import tempfile
 import time
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import chain
@@ -100,8 +101,10 @@ def load(name: str) -> Comparison:
     """Reads a comparison; ``NAME/SET`` is the comparison ``NAME`` on one of its sets of tasks."""
     name, _, chosen = name.partition("/")
     raw = read(name)
-    if sets := raw.pop("sets", {}):
-        raw["env"]["kwargs"] |= sets[chosen]
+    sets = raw.pop("sets", {})
+    if chosen:
+        raw["env"]["kwargs"] |= sets[chosen]["kwargs"]
+        raw["eval"]["horizon"] = raw["test_horizon"] = sets[chosen]["horizon"]
     return Comparison(
         raw,
         raw.pop("methods"),
@@ -117,10 +120,16 @@ def label(name: str) -> str:
     return name.replace("/", "-")
 
 
+def beginning(name: str, seed: int, work: Path) -> Path:
+    """Returns the folder of the model from which all methods of a seed start."""
+    return work / f"init-{name.partition('/')[0]}-{seed}"
+
+
 @app.command()
 def start(name: str, seed: int, work: Path) -> None:
     """Makes the model from which all methods of a seed start."""
-    config, draft = configuration.of(load(name).shared), work / f".init-{label(name)}-{seed}"
+    config, folder = configuration.of(load(name).shared), beginning(name, seed, work)
+    draft = folder.with_name(f".{folder.name}")
     shutil.rmtree(draft, ignore_errors=True)
     if config.model.path != configuration.SCRATCH:
         shutil.copytree(config.model.path, draft)
@@ -128,7 +137,7 @@ def start(name: str, seed: int, work: Path) -> None:
         options: dict[str, Any] = {"seed": seed, "max_context": config.model.max_context}
         with report.Display(Console()) as display:
             scratch.make(draft, config.envs, config.scratch, progress=display.advance, **options)
-    draft.rename(work / f"init-{label(name)}-{seed}")
+    draft.rename(folder)
 
 
 @app.command()
@@ -165,7 +174,7 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
     if "folders" in raw.get("source", {}):
         raw["source"]["folders"] = [str(work / f"teacher-{label(name)}")]
     raw["run"] |= {"folder": str(out.with_suffix("")), "seed": seed}
-    raw["model"]["path"] = str(work / f"init-{label(name)}-{seed}")
+    raw["model"]["path"] = str(beginning(name, seed, work))
     config = configuration.of(raw)
     check(config)
     parts = assemble(config, claim_folder(config))
@@ -279,7 +288,7 @@ def run(
 ) -> None:
     """Runs all methods and seeds; writes the table and the pictures."""
     comparison = load(name)
-    (runs,) = train_all([name], tokens, range(first_seed, first_seed + seeds), jobs, work)
+    (runs,) = train_all({name: tokens}, range(first_seed, first_seed + seeds), jobs, work)
     command = (
         f"python benchmarks/compare.py run {name} --tokens {tokens} --seeds {seeds} --jobs {jobs}"
         + (f" --first-seed {first_seed}" if first_seed else "")
@@ -290,13 +299,12 @@ def run(
 
 
 def train_all(
-    names: Sequence[str], tokens: int, seeds: Sequence[int], jobs: int, work: Path | None
+    budgets: Mapping[str, int], seeds: Sequence[int], jobs: int, work: Path | None
 ) -> list[list[dict[str, Any]]]:
     """Trains all methods of some comparisons with all seeds, unless ``work`` has the results.
 
     Args:
-        names: the comparisons.
-        tokens: budget of a run.
+        budgets: comparison → tokens of a run.
         seeds: seeds of the starts and of the training.
         jobs: number of processes side by side.
         work: folder of the results; None: a temporary folder.
@@ -307,8 +315,9 @@ def train_all(
     work = work or Path(tempfile.mkdtemp())
     work.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
+    names = dict.fromkeys(name.partition("/")[0] for name in budgets)
     starts = [
-        (work / f"init-{label(name)}-{seed}", ("start", name, seed, work))
+        (beginning(name, seed, work), ("start", name, seed, work))
         for name in names
         for seed in seeds
     ]
@@ -319,7 +328,7 @@ def train_all(
             for number, method in enumerate(load(name).methods)
             for out in [work / f"{label(name)}-{number}-{seed}.json"]
         ]
-        for name in names
+        for name, tokens in budgets.items()
     ]
     with ThreadPoolExecutor(jobs) as pool:
         list(pool.map(_unless_there, starts))

@@ -1,10 +1,10 @@
 """Compares horizon curricula with fixed horizons on short, medium and long tasks.
 
-    python benchmarks/horizons.py --tokens 1000000 --seeds 5 --first-seed 31 --jobs 2 --work FOLDER
+    python benchmarks/horizons.py --seeds 5 --first-seed 31 --jobs 2 --work FOLDER
 
 The tasks are the sets of ``benchmarks/compare/horizons.toml``. All methods have the same settings
-in all sets, and each run has the same budget of tokens. The command resumes after an interruption.
-It writes ``benchmarks/results/horizons.{json,md,png}``.
+in all sets, and all runs of a set have the same budget of tokens. The command resumes after an
+interruption. It writes ``benchmarks/results/horizons.{json,md,png}``.
 
 A method's share in a set is its success divided by that of the best fixed horizon there. The worst
 case of a method is its smallest share.
@@ -171,17 +171,15 @@ def draw(found: Shares, curves: dict[str, dict[str, list[Curve]]], seeds: int) -
 
 
 def main(
-    tokens: int = 1_000_000,
     seeds: int = 5,
     first_seed: int = 0,
     jobs: int = 2,
     work: Annotated[Path | None, typer.Option()] = None,
 ) -> None:
     """Trains all methods in all sets; writes the report, the data and the picture."""
-    sets = list(compare.read(NAME)["sets"])
+    sets = compare.read(NAME)["sets"]
     results = compare.train_all(
-        [f"{NAME}/{name}" for name in sets],
-        tokens,
+        {f"{NAME}/{name}": chosen["tokens"] for name, chosen in sets.items()},
         range(first_seed, first_seed + seeds),
         jobs,
         work,
@@ -203,8 +201,7 @@ def main(
         for name, methods in ends.items()
     }
     command = (
-        f"python benchmarks/horizons.py --tokens {tokens} --seeds {seeds}"
-        f" --first-seed {first_seed} --jobs {jobs}"
+        f"python benchmarks/horizons.py --seeds {seeds} --first-seed {first_seed} --jobs {jobs}"
     )
     RESULT.with_suffix(".json").write_text(json.dumps(curves, indent=1) + "\n")
     RESULT.with_suffix(".md").write_text(report(command, found, means))
