@@ -11,7 +11,7 @@ PASSAGE = Barrier("dark passage", "dark", "torch", "light", "Lit")
 
 
 class TieredMazeEnv(BarrierMazeEnv):
-    """A maze in which up to three barriers block the path, one after another.
+    """A maze with up to three barriers in a chain.
 
     A door needs the key, then a thicket needs the axe, then a dark passage needs the torch. Each
     tool lies off the path, behind the previous barrier.
