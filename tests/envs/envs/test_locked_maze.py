@@ -6,20 +6,22 @@ import re
 from collections import Counter
 from copy import deepcopy
 from dataclasses import replace
+from functools import partial
 from itertools import permutations
 from statistics import mean
 
 import gymnasium
+import maze_search as search
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from maze_search import beside
 
 from agentgym_envs.envs.maze.locked_tasks import LockedMazeTasks, grow_locked
 from agentgym_envs.envs.maze.tasks import Lock, grow
 from agentgym_envs.errors import TaskError
 
 ID = "agentgym/LockedMaze-v1"
-STEPS = {"north": (0, 1), "east": (1, 0), "south": (0, -1), "west": (-1, 0)}
 SMALL = {"open": [4, 6], "locked": [8, 10]}
 START = ((0, 0), False, False, False)
 TASKS = LockedMazeTasks({"open": (4, 6), "locked": (6, 8, 10)})
@@ -31,10 +33,6 @@ def maze_of(task_id):
 
 def lock_of(maze):
     return maze.locks[0] if maze.locks else None
-
-
-def beside(room, direction):
-    return room[0] + STEPS[direction][0], room[1] + STEPS[direction][1]
 
 
 def replies(maze, state):
@@ -56,19 +54,7 @@ def replies(maze, state):
         yield "take lamp", (room, held, opened, True)
 
 
-def distances(maze, start):
-    """Steps from a state to every reachable state."""
-    found, queue = {start: 0}, [start]
-    for state in queue:
-        for _, following in replies(maze, state):
-            if following not in found:
-                found[following] = found[state] + 1
-                queue.append(following)
-    return found
-
-
-def shortest(maze, state):
-    return min(steps for (*_, taken), steps in distances(maze, state).items() if taken)
+distances, shortest = (partial(each, replies) for each in (search.distances, search.shortest))
 
 
 def apart(maze, one, other):

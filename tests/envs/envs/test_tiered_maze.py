@@ -4,16 +4,18 @@ import hashlib
 import json
 import random
 from copy import deepcopy
+from functools import partial
 
 import gymnasium
+import maze_search as search
 import pytest
+from maze_search import beside
 
 from agentgym_envs.envs.maze.tiered_tasks import TieredMazeTasks
 from agentgym_envs.errors import TaskError
 from agentgym_envs.wrappers.formats import FunctionCall
 
 ID = "agentgym/TieredMaze-v0"
-STEPS = {"north": (0, 1), "east": (1, 0), "south": (0, -1), "west": (-1, 0)}
 TOOLS, VERBS = ("key", "axe", "torch"), ("unlock", "clear", "light")
 MARKS = ("locked", "thicket", "dark")
 RANGES = {0: (2, 3), 1: (9, 10), 2: (16, 19), 3: (24, 28)}
@@ -27,10 +29,6 @@ SAMPLE = [
 
 def maze_of(task_id):
     return TASKS.get(task_id).data["maze"]
-
-
-def beside(room, direction):
-    return room[0] + STEPS[direction][0], room[1] + STEPS[direction][1]
 
 
 def closed(maze, state):
@@ -73,19 +71,7 @@ def replies(maze, state):
             yield f"take {name}", (room, held, opened, True)
 
 
-def distances(maze, start):
-    """Steps from a state to every reachable state."""
-    found, queue = {start: 0}, [start]
-    for state in queue:
-        for _, following in replies(maze, state):
-            if following not in found:
-                found[following] = found[state] + 1
-                queue.append(following)
-    return found
-
-
-def shortest(maze, state):
-    return min(steps for (*_, taken), steps in distances(maze, state).items() if taken)
+distances, shortest = (partial(each, replies) for each in (search.distances, search.shortest))
 
 
 def solved_in(world):
