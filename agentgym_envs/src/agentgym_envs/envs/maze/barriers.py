@@ -51,7 +51,7 @@ class BarrierMazeEnv(MazeEnv):
     def act(self, action: str) -> Outcome:
         """Moves, takes, opens a barrier, or explains why the action failed."""
         verb, rest = words(action)
-        if verb == "go" and rest in self._ways():
+        if verb == "go" and rest in self._closed_exits():
             return self._outcome(f"A {self._closed[0][0].name}.\n{self._look()}")
         for barrier in self.barriers:
             if verb == "take" and rest.removeprefix("the ") == barrier.tool:
@@ -65,7 +65,9 @@ class BarrierMazeEnv(MazeEnv):
 
         The list shows neither the right verb nor whether the agent has the tool.
         """
-        return super().actions() + [f"{b.verb} {d}" for d in self._ways() for b in self.barriers]
+        return super().actions() + [
+            f"{b.verb} {d}" for d in self._closed_exits() for b in self.barriers
+        ]
 
     def oracle(self) -> Iterator[str]:
         """Yields the shortest walk to the thing, by way of each tool and each barrier."""
@@ -74,10 +76,10 @@ class BarrierMazeEnv(MazeEnv):
                 yield from self._walk(lock.key)
                 yield f"take {barrier.tool}"
             yield from self._walk(lock.near)
-            yield from (f"{barrier.verb} {d}" for d in self._ways())
+            yield from (f"{barrier.verb} {d}" for d in self._closed_exits())
         yield from super().oracle()
 
-    def _ways(self) -> list[str]:
+    def _closed_exits(self) -> list[str]:
         """Returns the closed exits of the current room: none or one.
 
         Later barriers are out of reach.
@@ -94,7 +96,7 @@ class BarrierMazeEnv(MazeEnv):
         return f"Taken: {tool}."
 
     def _open(self, barrier: Barrier, direction: str) -> str:
-        if direction not in self._ways() or barrier != self._closed[0][0]:
+        if direction not in self._closed_exits() or barrier != self._closed[0][0]:
             return f"No {barrier.name} there."
         if not self._held:
             return f"You have no {barrier.tool}."
@@ -109,7 +111,7 @@ class BarrierMazeEnv(MazeEnv):
         return super()._here() + tools
 
     def _exits(self) -> list[str]:
-        closed = self._ways()
+        closed = self._closed_exits()
         return [f"{d} ({self._closed[0][0].mark})" if d in closed else d for d in super()._exits()]
 
     def _look(self) -> str:

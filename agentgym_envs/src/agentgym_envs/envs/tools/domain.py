@@ -173,7 +173,7 @@ def identified(database: Database, who: str, field: str, proof: str, name: str, 
         value: the detail.
 
     Raises:
-        ToolError: nobody has this name and this detail.
+        ToolError: no person has this name and this detail.
     """
     for key, record in database[f"{who}s"].items():
         if (record["name"].casefold(), record[field]) == (name, value):
