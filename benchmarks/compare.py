@@ -348,7 +348,7 @@ def _unless_there(job: tuple[Path, tuple[object, ...]]) -> None:
 
 
 def _call(*command: object) -> None:
-    """Runs a command of this file in a process of its own, with one thread."""
+    """Runs a command of this file in a new process with one thread."""
     subprocess.run(
         [sys.executable, __file__, *map(str, command)],
         check=True,

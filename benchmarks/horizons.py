@@ -11,9 +11,9 @@ case of a method is its smallest share.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import compare
 import numpy as np
@@ -42,7 +42,7 @@ class Share(NamedTuple):
 
 
 class Shares(NamedTuple):
-    """What the table and the picture show.
+    """The numbers of the table and the picture.
 
     Attributes:
         best: set → its best fixed horizon.
@@ -158,9 +158,8 @@ def draw(found: Shares, curves: dict[str, dict[str, list[Curve]]], seeds: int) -
     )
     axes[0].set_xlim(left=0)
     axes[0].grid(axis="x", alpha=0.3)
-    tokens: Callable[[Any], float] = lambda point: point["tokens"] / 1e6  # noqa: E731
     for panel, (name, methods) in zip(axes[1:], curves.items(), strict=True):
-        draw_lines(panel, methods, tokens, lambda point: point["success"])
+        draw_lines(panel, methods, lambda p: p["tokens"] / 1e6, lambda p: p["success"])
         panel.set(title=f"{name} tasks", xlabel="training tokens (millions)", ylim=(0, 1.02))
     axes[1].set_ylabel("held-out success")
     axes[1].legend(fontsize=8, loc="lower right")
