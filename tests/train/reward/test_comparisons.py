@@ -61,6 +61,23 @@ def test_the_documents_quote_the_recorded_figures():
     assert f"A fixed horizon of 20 turns ends at {means['fixed 20'][-1]:.2f}" in readme
 
 
+def test_the_documents_quote_the_differences_of_the_growing_horizon():
+    """The growing horizon minus each fixed one, by Student's t with four degrees of freedom."""
+    ends = {name: [seed[-1] for seed in seeds] for name, seeds in recorded().items()}
+    growing = ends.pop("ScalingInter 10→20→40→80")
+    quoted = {}
+    for name, fixed in ends.items():
+        gains = [a - b for a, b in zip(growing, fixed, strict=True)]
+        quoted[name] = f"{fmean(gains):.2f} ± {2.776 * stdev(gains) / 5**0.5:.2f}"
+    readme = " ".join((BENCHMARKS.parent / "README.md").read_text().split())
+    assert (
+        f"exceeds 10 turns by {quoted['fixed 10']}, 20 turns by {quoted['fixed 20']} and 80 turns"
+        f" by {quoted['fixed 80']}" in readme
+    )
+    for page in ("benchmarks/README.md", "docs/papers.md"):
+        assert quoted["fixed 20"] in (BENCHMARKS.parent / page).read_text()
+
+
 def test_what_the_documents_say_of_the_growing_horizon_is_so():
     short, long, growing = (
         recorded()[name] for name in ("fixed 10", "fixed 80", "ScalingInter 10→20→40→80")
