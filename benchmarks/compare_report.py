@@ -66,7 +66,7 @@ def write(
     found = differences(methods, reference) if reference else {}
     caption = [f"{title}: mean of {seeds} seeds, band from lowest to highest"]
     if found:
-        ends = "; ".join(f"{method} {_signed(points[-1])}" for method, points in found.items())
+        ends = "; ".join(f"{method} {signed(points[-1])}" for method, points in found.items())
         caption.append(f"{reference} minus the others at the end, with 95 % intervals: {ends}")
     figure.suptitle("\n".join(caption), fontsize=11 if len(caption) == 1 else 9)
     figure.savefig(base.with_suffix(".png"), dpi=120)
@@ -146,7 +146,8 @@ def _paired(differences: Sequence[float]) -> tuple[float, float]:
     return fmean(differences), T_975[count - 1] * stdev(differences) / count**0.5
 
 
-def _signed(difference: tuple[float, float]) -> str:
+def signed(difference: tuple[float, float]) -> str:
+    """Returns a difference with half of its interval as text."""
     return f"{difference[0]:+.2f} ± {difference[1]:.2f}"
 
 
@@ -164,7 +165,7 @@ def _difference_table(
         "",
         f"| method | {' | '.join(at)} |",
         "|---|" + "---|" * len(at),
-        *(f"| {method} | {' | '.join(map(_signed, points))} |" for method, points in found.items()),
+        *(f"| {method} | {' | '.join(map(signed, points))} |" for method, points in found.items()),
         "",
     ]
 

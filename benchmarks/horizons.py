@@ -18,13 +18,15 @@ from typing import Annotated, NamedTuple
 import compare
 import numpy as np
 import typer
-from compare_report import Curve, draw_lines
+from compare_report import Curve, differences, draw_lines, signed
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 NAME = "horizons"
 RESULT = Path(__file__).parent / "results" / NAME
 DRAWS = 100_000
+GROWING = "10→20→40→80"
+"""The method of the picture's captions."""
 
 Ends = dict[str, dict[str, list[float]]]
 """Set → method → the success of each seed at the end."""
@@ -98,7 +100,34 @@ def _share(drawn: NDArray[np.float64]) -> Share:
     return Share(float(drawn[0]), float(low), float(high))
 
 
-def report(command: str, found: Shares, means: dict[str, dict[str, float]]) -> str:
+def leads_by_seed(
+    curves: dict[str, dict[str, list[Curve]]],
+) -> dict[str, dict[str, dict[str, str]]]:
+    """Returns how much each curriculum exceeds each fixed horizon at the end, paired by seed.
+
+    Returns:
+        Curriculum → set → fixed horizon → the mean difference and half of its 95 % interval.
+    """
+    curricula = [m for m in next(iter(curves.values())) if not m.startswith("fixed")]
+    return {
+        curriculum: {
+            name: {
+                method: signed(points[-1])
+                for method, points in differences(methods, curriculum).items()
+                if method.startswith("fixed")
+            }
+            for name, methods in curves.items()
+        }
+        for curriculum in curricula
+    }
+
+
+def report(
+    command: str,
+    found: Shares,
+    means: dict[str, dict[str, float]],
+    by_seed: dict[str, dict[str, dict[str, str]]],
+) -> str:
     """Returns the report in Markdown."""
     names = list(found.best)
     rows = [
@@ -112,6 +141,19 @@ def report(command: str, found: Shares, means: dict[str, dict[str, float]]) -> s
         for method, leads in found.leads.items()
     ]
     curricula = list(next(iter(found.leads.values())))
+    paired = [
+        line
+        for curriculum, sets in by_seed.items()
+        for line in (
+            f"Success of {curriculum} minus that of each fixed horizon at the end, paired by seed;"
+            " ± is half of the 95 % interval by Student's t distribution:",
+            "",
+            f"| set | {' | '.join(found.leads)} |",
+            "|---|" + "---|" * len(found.leads),
+            *(f"| {name} | {' | '.join(own.values())} |" for name, own in sets.items()),
+            "",
+        )
+    ]
     return "\n".join(
         [
             "# Horizon curricula and fixed horizons on short, medium and long tasks",
@@ -133,15 +175,28 @@ def report(command: str, found: Shares, means: dict[str, dict[str, float]]) -> s
             "|---|" + "---|" * len(curricula),
             *leads,
             "",
+            *paired,
             f"![worst case by method, and the curves of each set]({NAME}.png)",
             "",
         ]
     )
 
 
-def draw(found: Shares, curves: dict[str, dict[str, list[Curve]]], seeds: int) -> Figure:
-    """Draws the worst case by method, and the curves of each set."""
-    figure = Figure(figsize=(14, 4.2), layout="constrained")
+def draw(
+    found: Shares,
+    curves: dict[str, dict[str, list[Curve]]],
+    by_seed: dict[str, dict[str, str]],
+    seeds: int,
+) -> Figure:
+    """Draws the worst case by method, and the curves of each set.
+
+    Args:
+        found: the shares.
+        curves: set → method → the curve of each seed.
+        by_seed: set → fixed horizon → how much the growing horizon exceeds it.
+        seeds: number of seeds.
+    """
+    figure = Figure(figsize=(14, 4.8), layout="constrained")
     axes = figure.subplots(1, 1 + len(curves), width_ratios=[1.3, *[1] * len(curves)])
     for place, share in enumerate(found.worst.values()):
         axes[0].errorbar(
@@ -160,11 +215,13 @@ def draw(found: Shares, curves: dict[str, dict[str, list[Curve]]], seeds: int) -
     axes[0].grid(axis="x", alpha=0.3)
     for panel, (name, methods) in zip(axes[1:], curves.items(), strict=True):
         draw_lines(panel, methods, lambda p: p["tokens"] / 1e6, lambda p: p["success"])
-        panel.set(title=f"{name} tasks", xlabel="training tokens (millions)", ylim=(0, 1.02))
+        gains = "\n".join(f"minus {method}: {gain}" for method, gain in by_seed[name].items())
+        panel.set(title=f"{name} tasks", ylim=(0, 1.02))
+        panel.set_xlabel(f"training tokens (millions)\n\n{GROWING} at the end\n{gains}")
     axes[1].set_ylabel("held-out success")
     axes[1].legend(fontsize=8, loc="lower right")
     figure.suptitle(
-        f"{seeds} seeds: mean, with 95 % intervals (left) or range (right)", fontsize=11
+        f"{seeds} seeds: mean, with 95 % intervals (left and below) or range (bands)", fontsize=11
     )
     return figure
 
@@ -202,9 +259,10 @@ def main(
     command = (
         f"python benchmarks/horizons.py --seeds {seeds} --first-seed {first_seed} --jobs {jobs}"
     )
+    by_seed = leads_by_seed(curves)
     RESULT.with_suffix(".json").write_text(json.dumps(curves, indent=1) + "\n")
-    RESULT.with_suffix(".md").write_text(report(command, found, means))
-    draw(found, curves, seeds).savefig(RESULT.with_suffix(".png"), dpi=120)
+    RESULT.with_suffix(".md").write_text(report(command, found, means, by_seed))
+    draw(found, curves, by_seed[GROWING], seeds).savefig(RESULT.with_suffix(".png"), dpi=120)
 
 
 if __name__ == "__main__":

@@ -33,49 +33,73 @@ def modules():
 
 
 def recorded():
-    """Method → the curves of its seeds, in the comparison of the README."""
+    """Method → the curves of its seeds, in the comparison on locked mazes."""
     curves = {}
     for one in json.loads((BENCHMARKS / "results" / "locked_maze.json").read_text()):
         curves.setdefault(one["method"], []).append([point["success"] for point in one["curve"]])
     return curves
 
 
-def test_the_documents_quote_the_recorded_figures():
-    curves = recorded()
-    means = {
-        method: [fmean(point) for point in zip(*seeds, strict=True)]
-        for method, seeds in curves.items()
-    }
+def text(page):
+    return " ".join((BENCHMARKS.parent / page).read_text().split())
+
+
+def quoted(growing, fixed):
+    """The mean difference by seed, with half of its interval by Student's t of four degrees."""
+    gains = [a - b for a, b in zip(growing, fixed, strict=True)]
+    return f"{fmean(gains):+.2f} ± {2.776 * stdev(gains) / 5**0.5:.2f}"
+
+
+def test_the_documents_quote_the_recorded_figures_of_locked_mazes():
     table = (BENCHMARKS / "README.md").read_text()
-    for method, mean in means.items():
-        assert f"| {method} | {' | '.join(f'{value:.2f}' for value in mean)} |" in table
-    readme = " ".join((BENCHMARKS.parent / "README.md").read_text().split())
-    assert (
-        f"The growing horizon reaches a success of {means['ScalingInter 10→20→40→80'][-1]:.2f}"
-        in readme
-    )
-    assert (
-        f"A fixed horizon of 10 turns ends at {means['fixed 10'][-1]:.2f} and one of 80 turns at"
-        f" {means['fixed 80'][-1]:.2f}" in readme
-    )
-    assert f"A fixed horizon of 20 turns ends at {means['fixed 20'][-1]:.2f}" in readme
+    for method, seeds in recorded().items():
+        means = [fmean(point) for point in zip(*seeds, strict=True)]
+        assert f"| {method} | {' | '.join(f'{value:.2f}' for value in means)} |" in table
 
 
-def test_the_documents_quote_the_differences_of_the_growing_horizon():
-    """The growing horizon minus each fixed one, by Student's t with four degrees of freedom."""
+def test_the_documents_quote_the_differences_on_locked_mazes():
     ends = {name: [seed[-1] for seed in seeds] for name, seeds in recorded().items()}
     growing = ends.pop("ScalingInter 10→20→40→80")
-    quoted = {}
-    for name, fixed in ends.items():
-        gains = [a - b for a, b in zip(growing, fixed, strict=True)]
-        quoted[name] = f"{fmean(gains):.2f} ± {2.776 * stdev(gains) / 5**0.5:.2f}"
-    readme = " ".join((BENCHMARKS.parent / "README.md").read_text().split())
+    gains = {name: quoted(growing, fixed) for name, fixed in ends.items()}
     assert (
-        f"exceeds 10 turns by {quoted['fixed 10']}, 20 turns by {quoted['fixed 20']} and 80 turns"
-        f" by {quoted['fixed 80']}" in readme
+        f"{gains['fixed 10']} to 10 turns, {gains['fixed 20']} to 20 turns and"
+        f" {gains['fixed 80']} to 80 turns" in text("benchmarks/README.md")
     )
-    for page in ("benchmarks/README.md", "docs/papers.md"):
-        assert quoted["fixed 20"] in (BENCHMARKS.parent / page).read_text()
+    plain = {name: gain.removeprefix("+") for name, gain in gains.items()}
+    assert (
+        f"exceeded 10 turns by {plain['fixed 10']}, 80 turns by {plain['fixed 80']} and 20 turns by"
+        f" {plain['fixed 20']}" in text("docs/papers.md")
+    )
+    assert f"80 turns were {plain['fixed 80']} worse than the growing" in text("README.md")
+
+
+def test_the_documents_quote_the_comparison_on_short_medium_and_long_mazes(modules):
+    curves = json.loads((BENCHMARKS / "results" / "horizons.json").read_text())
+    ends = {
+        name: {m: [curve[-1]["success"] for curve in own] for m, own in methods.items()}
+        for name, methods in curves.items()
+    }
+    assert {len(seeds) for methods in ends.values() for seeds in methods.values()} == {5}
+    found = modules.horizons.shares(ends)
+    report = (BENCHMARKS / "results" / "horizons.md").read_text()
+    readme, benchmarks = text("README.md"), text("benchmarks/README.md")
+    for method, worst in found.worst.items():
+        means = [f"{fmean(methods[method]):.2f}" for methods in ends.values()]
+        shares = [f"{m}, {found.sets[method][s]}" for s, m in zip(ends, means, strict=True)]
+        assert f"| {method} | {' | '.join(means)} | {worst} |" in readme
+        row = f"| {method} | {worst} | {' | '.join(shares)} |"
+        assert row in report
+        assert row in benchmarks
+    growing, medium = "10→20→40→80", ends["medium"]
+    gains = {method: quoted(medium[growing], own) for method, own in medium.items()}
+    assert f"exceeds them by {gains['fixed 10'].removeprefix('+')}" in readme
+    three = [gains[f"fixed {turns}"].replace("-", "−") for turns in (20, 40, 80)]
+    assert f"is {three[0]}, {three[1]} and {three[2]} (95 % intervals" in readme
+    by_seed = modules.horizons.leads_by_seed(curves)[growing]["medium"]
+    assert by_seed == {m: gain for m, gain in gains.items() if m.startswith("fixed")}
+    assert max(found.worst, key=lambda method: found.worst[method].value) == growing
+    low = [method for method, share in found.worst.items() if share.value < 0.8]
+    assert low == ["fixed 10", "adaptive"]
 
 
 def test_what_the_documents_say_of_the_growing_horizon_is_so():
