@@ -466,6 +466,27 @@ def test_checking_lists_every_action_and_costs_no_move(worlds):
     assert (info["invalid"], world._level.step_count) == (False, 0)
 
 
+def test_observations_without_the_list_equal_those_with_it_up_to_its_line(worlds):
+    keywords = {"split": "test", "list_actions": False, "tasks": "PickupLoc-0"}
+    plain = gymnasium.make("agentgym/BabyAI-v2", **keywords).unwrapped
+    world, expected = begin(worlds, "PickupLoc-0")
+    found, _ = plain.reset(seed=0)
+    rng = random.Random(0)
+    for _ in range(30):
+        body, _, listed = expected.rpartition("\n")
+        assert (found, listed[:20]) == (body, "Available actions: [")
+        if world._over:
+            break
+        action = rng.choice([*world.actions(), "fly away"])
+        (expected, *outcome), (found, *own) = world.step(action), plain.step(action)
+        assert own[:3] == outcome[:3]
+    assert world.actions() == plain.actions()
+    assert "which actions" in world.instructions
+    assert plain.instructions.startswith(
+        "You are in a grid of rooms and have one goal. Each turn shows what is in front of you.\n"
+    )
+
+
 def test_junk_never_changes_the_score(worlds):
     world, _ = begin(worlds, "BossLevel-0")
     for action in (

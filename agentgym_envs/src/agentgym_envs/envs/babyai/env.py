@@ -27,18 +27,20 @@ _WORDS = {
 }
 _CHECK = "check available actions"
 _NOTHING = "No change in state."
+_LISTS = " and which actions are available"
 
 
 class BabyAIEnv(TextEnv):
     """An instruction in a grid of rooms. The agent sees only the positions before it.
 
     Args:
+        list_actions: end each observation with the list of the available actions.
         **kwargs: see :class:`agentgym_envs.core.TextEnv`.
     """
 
     instructions = (
-        "You are in a grid of rooms and have one goal. Each turn shows what is in front of you and"
-        " which actions are available.\nAnswer with one action and nothing else: turn left, turn"
+        "You are in a grid of rooms and have one goal. Each turn shows what is in front of you"
+        f"{_LISTS}.\nAnswer with one action and nothing else: turn left, turn"
         " right, move forward, go to <thing> <number>, pickup <thing> <number>, drop, toggle, go"
         " through <open door> <number>, toggle and go through <closed or locked door> <number>,"
         " check available actions."
@@ -56,9 +58,12 @@ class BabyAIEnv(TextEnv):
         "check_available_actions": "check available actions",
     }
 
-    def __init__(self, **kwargs: Any):
+    def __init__(self, *, list_actions: bool = True, **kwargs: Any):
         if find_spec("minigrid") is None:
             raise MissingExtra(type(self).__name__, "babyai")
+        self._list_actions = list_actions
+        if not list_actions:
+            self.instructions = self.instructions.replace(_LISTS, "")  # type: ignore[misc]
         super().__init__(**kwargs)
         self._levels: dict[str, Any] = {}
 
@@ -124,7 +129,9 @@ class BabyAIEnv(TextEnv):
         self._moves = offered(self._view)
 
     def _listed(self, text: str) -> str:
-        """Adds the available actions to an observation."""
+        """Adds the available actions to an observation, unless ``list_actions`` is off."""
+        if not self._list_actions:
+            return text
         return f"{text}\nAvailable actions: {json.dumps(self.actions())}"
 
 
