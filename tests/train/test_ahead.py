@@ -86,7 +86,9 @@ class Env:
 
 
 def collected(step):
-    return Collected([], [Failure("", 0, 0, threading.current_thread().name, given_up=False)], step)
+    return Collected(
+        [], [Failure("", 0, 0, threading.current_thread().name, given_up=False)], step, 0
+    )
 
 
 def test_environments_side_by_side_are_collected_at_the_same_time():

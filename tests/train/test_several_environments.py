@@ -265,3 +265,28 @@ def test_run_again_it_goes_on_with_the_state_of_each_curriculum(tmp_path):
     assert state["curricula"]["count"]["turns"] > 1, (
         "each sees the metrics of its environment alone"
     )
+
+
+def test_shares_by_tokens_are_kept_and_survive_an_interruption(tmp_path):
+    """Groups of "count" have fewer tokens, so more of them are played."""
+    budget = {"groups": 8, "tokens_per_step": 300}
+    options = {"env": [MAZE | budget, COUNT | budget], "engine": {"lr": 1e-3, "minibatches": 2}}
+
+    def train(home, steps):
+        shown = []
+        more = {"run": {"steps": steps, "save_every": 1}, "eval": {"kwargs": {}}}
+        with closing(trainers.make(home, options | more)) as made:
+            made.train(lambda row, groups: shown.append(row), lambda step: None)
+        return [{k: v for k, v in row.items() if k not in metrics.MEASURED} for row in shown]
+
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    rows = train(whole, 5)
+    assert rows == train(cut, 2) + train(cut, 5)
+    each = {name: [row["env"][name] for row in rows] for name in ("Maze", "count")}
+    for name, size in (("Maze", 4), ("count", 3)):
+        first, *others = each[name]
+        assert first["episodes"] == 8 * size, "nothing is measured before the first step"
+        group = first["tokens"] / 8
+        assert others[0]["episodes"] == size * min(round(300 / group), 8)
+        assert sum(row["tokens"] for row in others) == pytest.approx(4 * 300, abs=group)
+    assert each["Maze"][1]["episodes"] / 4 < each["count"][1]["episodes"] / 3

@@ -182,6 +182,12 @@ class RunContext:
     """The numbers of the environment's groups in a step, over all processes."""
     difficulties: Callable[[int], tuple[int, int] | None]
     """Difficulty range of a step's tasks, from the curriculum; None: all tasks."""
+    playing: Callable[[int], Collection[int]] | None = None
+    """The numbers of the groups of a step, from ``env.tokens_per_step``; None: all."""
+
+    def plays(self, number: int, step: int) -> bool:
+        """Returns whether a group is part of a step (counted from 0)."""
+        return self.playing is None or number in self.playing(step)
 
     @property
     def mine(self) -> dict[int, int]:

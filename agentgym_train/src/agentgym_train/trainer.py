@@ -139,7 +139,7 @@ class Trainer:
         self.pipeline.end_update()
         self.sleep()
         means = self.summarise(step, played, failures, collected=collected, version=version)
-        self.observe(learned, means)
+        self.observe(learned, means, [part.asked for part in collected])
         seconds = {"collect": scored - began, "update": time.monotonic() - scored}
         row = {"step": step + 1, **learned, **means, "time": seconds, "memory": metrics.memory()}
         return row, groups
@@ -220,13 +220,21 @@ class Trainer:
         )
         return {"horizon": max(horizons), **means} | ({"env": each} if each else {})
 
-    def observe(self, learned: dict[str, float], means: dict[str, Any]) -> None:
-        """Passes each curriculum the metrics of its environment.
+    def observe(
+        self, learned: dict[str, float], means: dict[str, Any], asked: Sequence[int]
+    ) -> None:
+        """Passes each curriculum the metrics of its environment, and each budget its tokens.
 
-        An environment without episodes in this step is skipped.
+        The curriculum of an environment without episodes in this step is skipped.
+
+        Args:
+            learned: the metrics of the update.
+            means: see :meth:`summarise`.
+            asked: number of groups that the step asked of each environment.
         """
-        for env in self.envs:
+        for env, groups in zip(self.envs, asked, strict=True):
             own = means.get("env", {}).get(env.name, means)
+            env.budget.observe(groups=groups, tokens=own["tokens"])
             if "success" in own:
                 env.curriculum.observe(learned | own)
 
@@ -263,8 +271,14 @@ class Trainer:
         """Writes a checkpoint."""
         engine = self.engine
         curricula = {env.name: env.curriculum.state_dict() for env in self.envs}
+        budgets = {env.name: env.budget.state_dict() for env in self.envs}
         state = checkpoint.State(
-            step, curricula, self.config.engine.zero_stage, self.distributed.size, self.shape
+            step,
+            curricula,
+            self.config.engine.zero_stage,
+            self.distributed.size,
+            self.shape,
+            budgets,
         )
         checkpoint.save(
             self.folder,
@@ -298,6 +312,8 @@ class Trainer:
         )
         for env in self.envs:
             env.curriculum.load_state_dict(state.curricula[env.name])
+            if env.name in state.budgets:
+                env.budget.load_state_dict(state.budgets[env.name])
         return state.step
 
     def _check_generator(self, model_config: Any) -> None:

@@ -88,7 +88,7 @@ def test_the_trainer_takes_difficulties_from_the_training_environment(
         Distributed(),
         [TrainingEnv(config, training, tiny.tokenizer(), range(2))],
     )
-    row = trainer.summarise(0, [GROUPS], [[]], collected=[Collected(GROUPS, [], 9)], version=2)
+    row = trainer.summarise(0, [GROUPS], [[]], collected=[Collected(GROUPS, [], 9, 1)], version=2)
     assert {name: row[name] for name in row if name == "difficulty"} == expected
 
 
@@ -137,7 +137,7 @@ def test_what_is_not_learned_from_was_played_all_the_same(tmp_path):
         Distributed(),
         [TrainingEnv(config, training, tiny.tokenizer(), range(2))],
     )
-    row = trainer.summarise(0, [dropped], [[]], collected=[Collected(dropped, [], 9)], version=2)
+    row = trainer.summarise(0, [dropped], [[]], collected=[Collected(dropped, [], 9, 1)], version=2)
     assert row["episodes"] == 6
 
 
@@ -160,9 +160,11 @@ def test_rates_are_of_what_the_policy_played():
     )
     assert "success" not in lost, "what the policy played has failed, and says nothing of it"
     trainer, seen = Trainer.__new__(Trainer), []
-    trainer.envs = [SimpleNamespace(name="one", curriculum=SimpleNamespace(observe=seen.append))]
-    trainer.observe({}, lost)
-    trainer.observe({}, mixed)
+    budget = SimpleNamespace(observe=lambda **metrics: None)
+    curriculum = SimpleNamespace(observe=seen.append)
+    trainer.envs = [SimpleNamespace(name="one", curriculum=curriculum, budget=budget)]
+    trainer.observe({}, lost, [1])
+    trainer.observe({}, mixed, [1])
     assert seen == [mixed], "nor is a curriculum shown it"
 
 

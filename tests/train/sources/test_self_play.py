@@ -218,6 +218,10 @@ def config(tmp_path, **sections):
             },
             "several agents",
         ),
+        (
+            {"env": {"id": NIM, "kwargs": {"seats": "all"}, "groups": 2, "tokens_per_step": 9}},
+            "tokens_per_step=9",
+        ),
     ],
 )
 def test_what_cannot_be_played_is_refused_before_any_work(tmp_path, sections, message):

@@ -41,6 +41,10 @@ class EnvConfig:
     """Keyword arguments of the environment's constructor."""
     groups: Count = 8
     """Tasks per step over all processes; also the environment's share of the batch."""
+    tokens_per_step: Whole = 0
+    """Tokens per step over all processes, prompts included. The number of groups follows the
+    measured tokens per group, up to ``groups``. Environments with equal numbers have equal shares
+    of the tokens. 0: always ``groups`` groups."""
     group_size: Count = 8
     """Episodes per task."""
     workers: Whole = 0

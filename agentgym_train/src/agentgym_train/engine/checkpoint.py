@@ -23,7 +23,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +55,8 @@ class State:
     processes: int
     model: dict[str, Any]
     """The shape of the model: see :func:`shape`."""
+    budgets: dict[str, Any] = field(default_factory=dict)
+    """The state of each environment's token budget, by name of the environment."""
 
 
 def shape(model: "PreTrainedModel", critic: str | None = None) -> dict[str, Any]:

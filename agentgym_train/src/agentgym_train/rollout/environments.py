@@ -3,7 +3,7 @@
 Each has separate rules, action format, group size, curriculum and episodes.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from agentgym_train.engine.distributed import Distributed
 from agentgym_train.models.chat import Chat
 from agentgym_train.protocols import Generator, RunContext, Scorer, Source
 from agentgym_train.rollout import tasks
+from agentgym_train.rollout.token_budget import TokenBudget
 
 
 class Collected(NamedTuple):
@@ -27,6 +28,16 @@ class Collected(NamedTuple):
     failures: Sequence[Failure]
     horizon: int
     """The maximum number of turns of an episode."""
+    asked: int
+    """Number of groups that the step asked for, over all processes."""
+
+
+class _Plan(NamedTuple):
+    """The decisions about a step, made before it is collected."""
+
+    step: int
+    difficulties: tuple[int, int] | None
+    groups: Collection[int]
 
 
 class TrainingEnv:
@@ -52,7 +63,8 @@ class TrainingEnv:
         self.chat = Chat(tokenizer, training.instructions)
         self.curriculum = plugins.make_object(plugins.CURRICULUM, config.curriculum)
         self.source: Source
-        self._planned: tuple[int, tuple[int, int] | None] | None = None
+        self.budget = TokenBudget(config.env.tokens_per_step, groups)
+        self._planned: _Plan | None = None
         self._scorers: list[Scorer] = []
 
     def horizon(self, step: int) -> int:
@@ -61,21 +73,28 @@ class TrainingEnv:
 
     def difficulties(self, step: int) -> tuple[int, int] | None:
         """Returns the difficulty range of a step's tasks (counted from 0); None: all tasks."""
-        if self._planned and self._planned[0] == step:
-            return self._planned[1]
+        if self._planned and self._planned.step == step:
+            return self._planned.difficulties
         return answers.difficulties(self.curriculum, step)
+
+    def playing(self, step: int) -> Collection[int]:
+        """Returns the numbers of the groups of a step (counted from 0)."""
+        if self._planned and self._planned.step == step:
+            return self._planned.groups
+        return self.budget.playing()
 
     def plan(self, step: int) -> Callable[[], Collected]:
         """Asks the curriculum about a step; returns a function that collects it.
 
         The function can run in another thread while the curriculum observes the step before.
         """
-        self._planned = step, answers.difficulties(self.curriculum, step)
-        return partial(self._collect, step, self.horizon(step))
+        plan = _Plan(step, answers.difficulties(self.curriculum, step), self.budget.playing())
+        self._planned = plan
+        return partial(self._collect, step, self.horizon(step), len(plan.groups))
 
-    def _collect(self, step: int, horizon: int) -> Collected:
+    def _collect(self, step: int, horizon: int, asked: int) -> Collected:
         groups = self.source.next(step, horizon)
-        return Collected(groups, self.source.failures, horizon)
+        return Collected(groups, self.source.failures, horizon, asked)
 
     def open(self, distributed: Distributed, generator: Generator) -> Source:
         """Builds the scorers and the source; returns the source, which the caller closes."""
@@ -87,6 +106,7 @@ class TrainingEnv:
             self.training,
             self.groups,
             difficulties=self.difficulties,
+            playing=self.playing,
         )
         self._scorers = [
             plugins.make_object(plugins.SCORER, table, context) for table in self.config.scorer

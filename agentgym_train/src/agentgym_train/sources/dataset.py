@@ -133,6 +133,7 @@ class DatasetSource(Source):
         units = {
             number: self._units[self._sampler.place(first + place)]
             for number, place in self._context.mine.items()
+            if self._context.plays(number, step)
         }
         return [Group(number, unit, from_dataset=True) for number, unit in units.items()]
 

@@ -121,7 +121,8 @@ class RolloutSource(Source):
         Sampling noise is a function of seed, step and episode only.
         """
         self._failures = []
-        groups = self._play(step, horizon, self._numbers, attempt=0)
+        numbers = [number for number in self._numbers if self._context.plays(number, step)]
+        groups = self._play(step, horizon, numbers, attempt=0)
         for attempt in range(1, self._replacements + 1):
             replaced = {group.number: group for group in groups if not _differ(group)}
             if not replaced:

@@ -59,6 +59,11 @@ class SelfPlay(SourcePlugin):
                 f"env.groups={config.env.groups} must be a multiple of {len(learners)}: "
                 f"a task has a group for each of {', '.join(learners)}"
             )
+        if config.env.tokens_per_step:
+            raise ConfigError(
+                f"env.tokens_per_step={config.env.tokens_per_step} can leave out a group, and the"
+                " groups of a task belong together in source 'self_play': set it to 0"
+            )
         for agent, path in self.frozen.items():
             load_shape(path, key=f"source.frozen.{agent}")
             if config.model.path != SCRATCH:
