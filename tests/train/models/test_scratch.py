@@ -2,9 +2,12 @@
 
 import pytest
 import small_run
+import torch
+from transformers import Qwen2ForCausalLM
 from typer.testing import CliRunner
 
 from agentgym_envs.errors import EnvRaised, EnvTimeout, WorkerDied
+from agentgym_envs.evaluate import record
 from agentgym_envs.pool import Description
 from agentgym_train import cli
 from agentgym_train import config as configuration
@@ -106,3 +109,86 @@ def test_a_plain_environment_takes_plain_actions_only(tmp_path):
     assert result.exit_code == 2
     assert "env.action_format='react' needs a TextEnv" in result.output
     assert not (tmp_path / "run").exists()
+
+
+def lines(env_id, names, words):
+    """Lines of results: each episode names a thing and has an action with it."""
+    return [
+        {
+            **dict.fromkeys(("suite", "scenario", "family", "settings"), ""),
+            **{"row": "episode", "env_id": env_id, "task_id": name, "difficulty": 0, "attempt": 0},
+            **{"usage": {}, "success": True, "score": 1.0, "end": "terminated"},
+            "turns": [
+                {
+                    "observation": f"Here is a {name}." + " More." * words,
+                    "response": f"take {name}",
+                    "action": f"take {name}",
+                    "reward": 1.0,
+                    "invalid": False,
+                }
+            ],
+        }
+        for name in names
+    ]
+
+
+def test_recorded_episodes_replace_random_play_and_their_names_are_words(tmp_path, monkeypatch):
+    """The episodes of LockedMaze are longer, so those of Maze are repeated."""
+    modelled = []
+    monkeypatch.setattr(
+        scratch,
+        "language_model",
+        lambda model, tokenizer, episodes, *args, **kwargs: modelled.extend([tokenizer, *episodes]),
+    )
+    envs = [EnvConfig(id=f"agentgym/{name}-v1", workers=1) for name in ("Maze", "LockedMaze")]
+    names = ["glimmerstone", "thistlewood"]
+    record.write(tmp_path / "short", {}, lines(envs[0].id, names, words=0))
+    record.write(tmp_path / "long", {}, lines(envs[1].id, names, words=30))
+    folders = [str(tmp_path / name) for name in ("short", "long")]
+    sizes = ScratchConfig(folders=tuple(folders), hidden=16, layers=1)
+    scratch.make(
+        tmp_path / "init", envs, sizes, seed=0, max_context=64, progress=lambda *args: None
+    )
+    tokenizer, *episodes = modelled
+    first = "Here is a glimmerstone."
+    assert episodes[0] == [
+        {"role": "user", "content": first},
+        {"role": "assistant", "content": "take glimmerstone"},
+    ]
+    short, long = ([e for e in episodes if ("More" in e[0]["content"]) is m] for m in (False, True))
+    assert len(long) == 2
+    sums = [sum(len(m["content"]) for e in part for m in e) for part in (short, long)]
+    assert sums[0] == pytest.approx(sums[1], abs=len(first + "take glimmerstone"))
+    assert tokenizer.tokenize(" glimmerstone") == ["Ġglimmerstone"]
+
+
+def test_recorded_episodes_of_another_environment_are_refused_before_any_work(tmp_path):
+    record.write(tmp_path / "other", {}, lines("agentgym/LockedMaze-v1", ["lamp"], words=0))
+    path = small_run.write(tmp_path, scratch={"folders": [str(tmp_path / "other")]})
+    result = CliRunner().invoke(cli.app, ["run", str(path)])
+    assert result.exit_code == 2
+    assert "not one episode is of agentgym/Maze-v1; they are of agentgym/LockedM" in result.output
+    assert not (tmp_path / "run").exists()
+
+
+def test_language_modelling_does_not_depend_on_the_size_of_micro_batches(monkeypatch):
+    """A limit of 40 tokens makes several passes of a step; 8192 makes one."""
+    texts = ["go", "go west and then east", "go north, take the lamp, and then go far away"]
+    episodes = [
+        [{"role": "user", "content": t}, {"role": "assistant", "content": t}] for t in texts
+    ]
+    tokenizer = scratch.train_tokenizer(texts, 270)
+
+    def trained(limit):
+        monkeypatch.setattr(scratch, "MICRO_BATCH_TOKENS", limit)
+        torch.manual_seed(0)
+        config = ScratchConfig(hidden=16, layers=1, steps=3, batch=3)
+        model = Qwen2ForCausalLM(scratch.shape(config, vocab=len(tokenizer), max_context=128))
+        scratch.language_model(
+            model, tokenizer, episodes, config, seed=0, max_context=128, progress=lambda *args: None
+        )
+        return model.state_dict()
+
+    one, several = trained(8192), trained(40)
+    for name, value in one.items():
+        torch.testing.assert_close(several[name], value, rtol=1e-3, atol=1e-4)

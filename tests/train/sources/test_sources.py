@@ -308,7 +308,7 @@ def test_two_agents_of_a_game_are_no_pair(seats, tmp_path):
 def test_what_several_agents_said_is_nobodys_episode(seats, tmp_path):
     with pytest.raises(
         ConfigError,
-        match="each episode has several agents; the source 'dataset' needs episodes of one agent",
+        match="each episode has several agents, and episodes of one agent are needed",
     ):
         build(tmp_path, {"folders": [str(seats / "together")], "score": 0.0})
     mixed = build(

@@ -130,7 +130,8 @@ class ModelConfig:
 class ScratchConfig:
     """The small model of ``model.path = "scratch"``.
 
-    It starts from random weights and is trained as a language model on random play.
+    It starts from random weights and is trained as a language model on random play, or on recorded
+    episodes.
     """
 
     layers: Count = 2
@@ -141,6 +142,9 @@ class ScratchConfig:
     """Attention heads per layer."""
     vocab: Annotated[Count, Field(ge=VOCAB)] = 384
     """Vocabulary size of the byte-level BPE tokenizer; at least 260."""
+    folders: tuple[Name, ...] = ()
+    """Result folders of ``agentgym eval``, such as an oracle's. Their episodes replace random play.
+    Each environment has an equal share of the tokens."""
     episodes: Count = 2000
     """Random-play episodes to train on. They use no expert and no reward."""
     turns: Count = 16

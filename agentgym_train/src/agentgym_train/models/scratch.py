@@ -1,8 +1,11 @@
 """A small policy from scratch: a tokenizer and a Qwen2 model, trained on random play.
 
 Random play uses no expert and no reward. It teaches the form of observations and the words of
-actions. The chat template is minimal and leaves out the system message: a model of this size cannot
-read rules, and each token costs time.
+actions. Recorded episodes can replace it: they also teach good actions, and give the tokenizer the
+names in them.
+
+The chat template is minimal and leaves out the system message: a model of this size cannot read
+rules, and each token costs time.
 """
 
 import json
@@ -24,7 +27,10 @@ from transformers import (
 
 from agentgym_envs.evaluate import baselines
 from agentgym_envs.pool import describe
+from agentgym_envs.wrappers import FORMATS
 from agentgym_train.config import EnvConfig, ScratchConfig
+from agentgym_train.data import recorded
+from agentgym_train.data.rounds import Unit, plan
 from agentgym_train.files import writing
 from agentgym_train.models.chat import Chat, Message
 from agentgym_train.models.loading import device
@@ -38,6 +44,8 @@ TEMPLATE = (
     "{% if add_generation_prompt %}<|assistant|>{% endif %}"
 )
 ROLES = ("user", "assistant")
+MICRO_BATCH_TOKENS = 8192
+"""Maximum padded tokens per forward pass of language modelling."""
 Progress = Callable[[str, int, int], None]
 
 
@@ -54,19 +62,26 @@ def make(
 
     Args:
         folder: the folder of the model.
-        envs: environments of random play; each has an equal share of episodes, and so has each
-            agent of an environment with several.
+        envs: the environments. Each has an equal share of the random-play episodes, and so has
+            each agent of an environment with several. Each has an equal share of the tokens of
+            recorded episodes.
         config: sizes of the model and of its training.
         seed: fixes play, initial weights and batches.
         max_context: number of positions of the model.
         progress: called with a label, the number of units done and their total.
 
     Raises:
+        ConfigError: the recorded episodes of an environment cannot be used.
         EnvFailure: an environment raised an exception, hung or died.
     """
-    plays = [play for env in envs for play in _seated(env)]
-    share = replace(config, episodes=-(-config.episodes // len(plays)))
-    episodes = [e for env in plays for e in random_play(env, share, seed=seed, progress=progress)]
+    if config.folders:
+        episodes = _even([recorded_play(env, config.folders) for env in envs])
+    else:
+        plays = [play for env in envs for play in _seated(env)]
+        share = replace(config, episodes=-(-config.episodes // len(plays)))
+        episodes = [
+            e for env in plays for e in random_play(env, share, seed=seed, progress=progress)
+        ]
     tokenizer = train_tokenizer(
         [m["content"] for episode in episodes for m in episode], config.vocab
     )
@@ -150,6 +165,47 @@ def random_play(
     ]
 
 
+def recorded_play(env: EnvConfig, folders: Sequence[str]) -> list[list[Message]]:
+    """Returns an environment's episodes in result folders as chat messages.
+
+    Raises:
+        ConfigError: the folders have no such episode, or the action format cannot express an
+            action.
+    """
+    limits: dict[str, Any] = {"action_format": env.action_format, "timeout": env.timeout}
+    description = describe(env.id, **limits, hosts=env.hosts or None, **env.kwargs)
+    reader = FORMATS[env.action_format](description.tools)
+    return [
+        [
+            message
+            for turn, response in zip(row["turns"], recorded.responses(row, reader), strict=True)
+            for message in (
+                {"role": "user", "content": turn["observation"]},
+                {"role": "assistant", "content": response},
+            )
+        ]
+        for row in recorded.read(folders, env.id, key="scratch.folders")
+    ]
+
+
+def _even(parts: Sequence[list[list[Message]]]) -> list[list[Message]]:
+    """Returns the episodes of all parts; those of shorter parts are repeated.
+
+    Each part then has as many characters as the longest one. No tokenizer exists yet.
+    """
+    lengths = [[sum(len(m["content"]) for m in episode) for episode in part] for part in parts]
+    most = max(sum(part) for part in lengths)
+    episodes = []
+    for part, sizes in zip(parts, lengths, strict=True):
+        taken = 0
+        for episode, size in cycle(zip(part, sizes, strict=True)):
+            if taken >= most:
+                break
+            episodes.append(episode)
+            taken += size
+    return episodes
+
+
 def train_tokenizer(texts: list[str], vocab: int) -> Qwen2Tokenizer:
     """Trains a byte-level BPE tokenizer on the texts of random play.
 
@@ -206,18 +262,33 @@ def language_model(
     schedule = get_cosine_schedule_with_warmup(optimizer, config.steps // 10, config.steps)
     model.train()
     for step in range(config.steps):
-        picked = [torch.tensor(row) for row in rng.sample(rows, min(config.batch, len(rows)))]
-        id_BT = torch.nn.utils.rnn.pad_sequence(picked, batch_first=True, padding_value=0)
-        length_B = torch.tensor([len(row) for row in picked])
-        mask_BT = (torch.arange(id_BT.shape[1])[None] < length_B[:, None]).long()
-        id_BT, mask_BT = id_BT.to(place), mask_BT.to(place)
-        loss = model(
-            input_ids=id_BT, attention_mask=mask_BT, labels=id_BT.masked_fill(mask_BT == 0, -100)
-        ).loss
-        loss.backward()
+        picked = rng.sample(rows, min(config.batch, len(rows)))
+        total = _predicted(picked)
+        for (part,) in plan([Unit(1, len(row)) for row in picked], 1, MICRO_BATCH_TOKENS):
+            micro = [picked[number] for number in sorted(part)]
+            (_loss(model, micro, place) * (_predicted(micro) / total)).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         schedule.step()
         optimizer.zero_grad()
         progress("language modelling", step + 1, config.steps)
     model.cpu()
+
+
+def _predicted(rows: Sequence[list[int]]) -> int:
+    """Returns the number of predicted tokens, which are all except the first of each row."""
+    return sum(len(row) - 1 for row in rows)
+
+
+def _loss(model: Qwen2ForCausalLM, rows: Sequence[list[int]], place: torch.device) -> torch.Tensor:
+    """Returns the mean loss of next-token prediction over the tokens of rows."""
+    id_BT = torch.nn.utils.rnn.pad_sequence(
+        [torch.tensor(row) for row in rows], batch_first=True, padding_value=0
+    )
+    length_B = torch.tensor([len(row) for row in rows])
+    mask_BT = (torch.arange(id_BT.shape[1])[None] < length_B[:, None]).long()
+    id_BT, mask_BT = id_BT.to(place), mask_BT.to(place)
+    loss: torch.Tensor = model(
+        input_ids=id_BT, attention_mask=mask_BT, labels=id_BT.masked_fill(mask_BT == 0, -100)
+    ).loss
+    return loss

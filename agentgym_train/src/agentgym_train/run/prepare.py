@@ -12,6 +12,7 @@ from agentgym_envs.errors import AgentGymError
 from agentgym_envs.pool import Description
 from agentgym_train import plugins
 from agentgym_train.config import SCRATCH, Config, Settings
+from agentgym_train.data import recorded
 from agentgym_train.engine import checkpoint
 from agentgym_train.errors import ConfigError, ModelError
 from agentgym_train.evaluation import evaluate
@@ -120,6 +121,8 @@ def check(config: Config, *, processes: int = 1) -> None:
     plugins.make(plugins.GENERATOR, config.generator).check()
     described = [check_one(one, several=len(config.envs) > 1) for one in config.each()]
     if config.model.path == SCRATCH:
+        for env in config.envs if config.scratch.folders else ():
+            recorded.read(config.scratch.folders, env.id, key="scratch.folders")
         check_layers(config, config.scratch.layers)
         shape = AutoConfig.for_model("qwen2", num_hidden_layers=1)
         check_attention(config.model, shape)
@@ -186,7 +189,8 @@ def check_env(config: Config) -> tuple[Description, Description]:
     Returns the environment's descriptions, for training and for held-out evaluation.
     """
     rehearsal.rehearse(config.curriculum, config.run.steps)
-    if config.model.path == SCRATCH and not registry.takes(config.env.id, "admissible"):
+    random_play = config.model.path == SCRATCH and not config.scratch.folders
+    if random_play and not registry.takes(config.env.id, "admissible"):
         raise ModelError(
             "model.path='scratch' is a model of random play, which needs a list of admissible"
             f" actions, and {config.env.id} has no keyword 'admissible' that asks for one: set"

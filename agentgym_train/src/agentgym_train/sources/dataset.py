@@ -10,14 +10,13 @@ import logging
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from agentgym_envs.evaluate import record
 from agentgym_envs.evaluate.record import Row
 from agentgym_envs.pool import Description
-from agentgym_envs.wrappers import FORMATS, Format, FormatError
+from agentgym_envs.wrappers import FORMATS, Format
 from agentgym_train.config import Config
 from agentgym_train.config.constraints import Name, Share
+from agentgym_train.data import recorded
 from agentgym_train.data.sampler import EpochSampler
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.errors import ConfigError
@@ -51,7 +50,7 @@ class Dataset(SourcePlugin):
         reader = FORMATS[config.env.action_format](training.tools)
         for rows in self.units(config):
             for row in rows:
-                responses(row, reader)
+                recorded.responses(row, reader)
 
     def group_sizes(self, config: Config) -> set[int]:
         """Returns 2 for pairs, 1 without."""
@@ -90,22 +89,7 @@ class Dataset(SourcePlugin):
         Raises:
             ConfigError: no line or pair can be used; says why.
         """
-        found = [
-            row for folder in self.folders for row in record.episodes(record.read(Path(folder))[0])
-        ]
-        own = [row for row in found if _name(row["env_id"]) == _name(config.env.id)]
-        if found and not own:
-            others = ", ".join(sorted({row["env_id"] for row in found}))
-            raise ConfigError(
-                f"source.folders={list(self.folders)}: not one episode is of {config.env.id}; they"
-                f" are of {others}"
-            )
-        rows = [row for row in own if len({turn.get("seat") for turn in row["turns"]}) <= 1]
-        if own and not rows:
-            raise ConfigError(
-                f"source.folders={list(self.folders)}: each episode has several agents; the source"
-                " 'dataset' needs episodes of one agent"
-            )
+        rows = recorded.read(self.folders, config.env.id, key="source.folders")
         units = (
             _pairs(rows, self.score)
             if self.pairs
@@ -147,8 +131,8 @@ def trajectory(row: Row, chat: Chat, reader: Format) -> Trajectory:
         reader: the run's action format.
     """
     turns: list[Turn] = []
-    for recorded, response in zip(row["turns"], responses(row, reader), strict=True):
-        observation = recorded["observation"]
+    for played, response in zip(row["turns"], recorded.responses(row, reader), strict=True):
+        observation = played["observation"]
         ids = (
             chat.between(turns[-1].action_ids, observation) if turns else chat.opening(observation)
         )
@@ -160,8 +144,8 @@ def trajectory(row: Row, chat: Chat, reader: Format) -> Trajectory:
                 action,
                 logps=[0.0] * len(action),  # unknown
                 action=response,
-                reward=recorded["reward"],
-                invalid=recorded["invalid"],
+                reward=played["reward"],
+                invalid=played["invalid"],
             )
         )
     return Trajectory(row["task_id"], 0, turns, score=row["score"], success=row["success"])
@@ -170,31 +154,6 @@ def trajectory(row: Row, chat: Chat, reader: Format) -> Trajectory:
 def length(t: Trajectory) -> int:
     """Returns the number of tokens of a trajectory."""
     return sum(len(turn.prompt_ids) + len(turn.action_ids) for turn in t.turns)
-
-
-def responses(row: Row, reader: Format) -> list[str]:
-    """Returns the responses of a line in the run's action format.
-
-    A bare action is converted to the format.
-
-    Raises:
-        ConfigError: the format cannot express an action; names the task.
-    """
-    return [_written(turn["response"], reader, row["task_id"]) for turn in row["turns"]]
-
-
-def _written(response: str, reader: Format, task_id: str) -> str:
-    try:
-        reader.parse(response)
-    except FormatError:
-        try:
-            return reader.render(response)
-        except ValueError as error:
-            raise ConfigError(
-                f"task {task_id!r}: {response[:60]!r} is not a response in env.action_format:"
-                f" {error}"
-            ) from error
-    return response
 
 
 def _pairs(rows: Sequence[Row], score: float) -> list[list[Row]]:
@@ -208,10 +167,6 @@ def _pairs(rows: Sequence[Row], score: float) -> list[list[Row]]:
         for better, worse in found
         if _score(better) > _score(worse) and _score(better) >= score
     ]
-
-
-def _name(env_id: str) -> str:
-    return env_id.rpartition(":")[2]
 
 
 def _score(row: Row) -> float:
