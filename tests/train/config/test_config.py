@@ -150,6 +150,7 @@ MAY_BE_ZERO = {
         "env.workers",
         "env.retries",
         "env.failure_budget",
+        "env.tokens_per_step",
         "rollout.batch_wait",
         "rollout.max_rows",
         "rollout.ahead",

@@ -11,6 +11,7 @@ import pytest
 import tiny
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
+from agentgym_envs.evaluate import record
 from agentgym_train import config as configuration
 from agentgym_train import plugins
 from agentgym_train.reward import config as reward
@@ -56,15 +57,26 @@ def judge(model, tmp_path_factory):
     return str(folder)
 
 
+def taught(folder, teacher, env):
+    """A folder with the teacher's episode, as if played in each of the environments."""
+    (row,) = record.read(Path(teacher))[0]
+    tables = env if isinstance(env, list) else [env]
+    record.write(
+        folder, {}, [row | {"env_id": table["id"], "family": table["id"]} for table in tables]
+    )
+    return str(folder)
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(ROOT).as_posix())
-def test_it_passes_every_check(file, model, teacher, said, judge):
+def test_it_passes_every_check(file, model, teacher, said, judge, tmp_path):
     raw = tomllib.loads(file.read_text())
     for own in ("title", "test_horizon", "points", "reference", "sets"):  # of benchmarks/compare.py
         raw.pop(own, None)
     if raw.get("model", {}).get("path", "scratch") != "scratch":
         raw["model"]["path"] = model
-    if "folders" in raw.get("source", {}):
-        raw["source"]["folders"] = [teacher]
+    for section in ("source", "scratch"):
+        if "folders" in raw.get(section, {}):
+            raw[section]["folders"] = [taught(tmp_path / section, teacher, raw["env"])]
     if "comparisons" in raw:
         raw["comparisons"]["files"] = [said]
     for table in raw.get("scorer", []):
