@@ -144,7 +144,7 @@ class ScratchConfig:
     """Vocabulary size of the byte-level BPE tokenizer; at least 260."""
     folders: tuple[Name, ...] = ()
     """Result folders of ``agentgym eval``, such as an oracle's. Their episodes replace random play.
-    Each environment has an equal share of the tokens."""
+    Each environment has an equal share of the text."""
     episodes: Count = 2000
     """Random-play episodes to train on. They use no expert and no reward."""
     turns: Count = 16

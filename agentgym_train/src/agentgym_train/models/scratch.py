@@ -63,8 +63,8 @@ def make(
     Args:
         folder: the folder of the model.
         envs: the environments. Each has an equal share of the random-play episodes, and so has
-            each agent of an environment with several. Each has an equal share of the tokens of
-            recorded episodes.
+            each agent of an environment with several. Each has an equal share of the text
+            of recorded episodes.
         config: sizes of the model and of its training.
         seed: fixes play, initial weights and batches.
         max_context: number of positions of the model.
@@ -207,7 +207,7 @@ def _even(parts: Sequence[list[list[Message]]]) -> list[list[Message]]:
 
 
 def train_tokenizer(texts: list[str], vocab: int) -> Qwen2Tokenizer:
-    """Trains a byte-level BPE tokenizer on the texts of random play.
+    """Trains a byte-level BPE tokenizer on the texts of episodes.
 
     Byte-level BPE can encode any text. The class is ``Qwen2Tokenizer``, since ``AutoTokenizer``
     loads the tokenizer of a Qwen2 model as that class.
