@@ -20,7 +20,7 @@ from agentgym_envs.evaluate import record
 from agentgym_train import config as configuration
 
 CONFIG = Path(__file__).parent / "configs" / "suite_cloning.toml"
-NOISE = (0.0, 0.1, 0.2, 0.3)
+NOISE = (0.0, 0.0, 0.0, 0.1, 0.2)
 """Shares of random actions; each episode draws one."""
 MOST_TURNS = 50
 Teacher = Generator[str, str, None]
