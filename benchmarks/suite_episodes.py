@@ -1,4 +1,4 @@
-"""Plays the teachers' episodes for `configs/suite_cloning.toml`, which names the environments.
+"""Plays the teachers' episodes for `configs/suite.toml`, which names the environments.
 
     python benchmarks/suite_episodes.py runs/suite-episodes
 
@@ -19,7 +19,7 @@ from agentgym_envs.envs.household.searcher import search
 from agentgym_envs.evaluate import record
 from agentgym_train import config as configuration
 
-CONFIG = Path(__file__).parent / "configs" / "suite_cloning.toml"
+CONFIG = Path(__file__).parent / "configs" / "suite.toml"
 NOISE = (0.0, 0.0, 0.0, 0.1, 0.2)
 """Shares of random actions; each episode draws one."""
 MOST_TURNS = 50

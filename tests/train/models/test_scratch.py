@@ -2,8 +2,6 @@
 
 import pytest
 import small_run
-import torch
-from transformers import Qwen2ForCausalLM
 from typer.testing import CliRunner
 
 from agentgym_envs.errors import EnvRaised, EnvTimeout, WorkerDied
@@ -48,6 +46,16 @@ def test_an_environment_that_fails_in_random_play_is_an_error_with_its_name(faul
         play(EnvConfig(id=LISTED, kwargs={"fault": fault}, timeout=1.0, workers=1), episodes=2)
 
 
+def keep(monkeypatch, modelled):
+    """Keeps the tokenizer and the episodes of language modelling, and trains nothing."""
+    monkeypatch.setattr(
+        scratch.language_modelling,
+        "encode",
+        lambda tokenizer, episodes, **kwargs: modelled.extend([tokenizer, *episodes]),
+    )
+    monkeypatch.setattr(scratch.language_modelling, "learn", lambda *args, **kwargs: None)
+
+
 def test_every_environment_of_a_run_has_an_equal_share_of_random_play(tmp_path, monkeypatch):
     played, modelled = [], []
 
@@ -61,18 +69,14 @@ def test_every_environment_of_a_run_has_an_equal_share_of_random_play(tmp_path, 
     monkeypatch.setattr(
         scratch, "describe", lambda env_id, **kwargs: Description("", None, None, {}, False)
     )
-    monkeypatch.setattr(
-        scratch,
-        "language_model",
-        lambda model, tokenizer, episodes, *args, **kwargs: modelled.extend(episodes),
-    )
+    keep(monkeypatch, modelled)
     envs = [EnvConfig(id=f"a/{name}-v0") for name in ("One", "Two")]
     sizes = ScratchConfig(episodes=5, hidden=16, layers=1)
     scratch.make(
         tmp_path / "init", envs, sizes, seed=0, max_context=64, progress=lambda *args: None
     )
     assert played == [("One", 3), ("Two", 3)]
-    assert [episode[0]["content"] for episode in modelled] == ["In One."] * 3 + ["In Two."] * 3
+    assert [episode[0]["content"] for episode in modelled[1:]] == ["In One."] * 3 + ["In Two."] * 3
 
 
 def test_a_plain_environment_that_lists_its_actions_has_a_small_model(tmp_path):
@@ -135,11 +139,7 @@ def lines(env_id, names, words):
 def test_recorded_episodes_replace_random_play_and_their_names_are_words(tmp_path, monkeypatch):
     """The episodes of LockedMaze are longer, so those of Maze are repeated."""
     modelled = []
-    monkeypatch.setattr(
-        scratch,
-        "language_model",
-        lambda model, tokenizer, episodes, *args, **kwargs: modelled.extend([tokenizer, *episodes]),
-    )
+    keep(monkeypatch, modelled)
     envs = [EnvConfig(id=f"agentgym/{name}-v1", workers=1) for name in ("Maze", "LockedMaze")]
     names = ["glimmerstone", "thistlewood"]
     record.write(tmp_path / "short", {}, lines(envs[0].id, names, words=0))
@@ -169,26 +169,3 @@ def test_recorded_episodes_of_another_environment_are_refused_before_any_work(tm
     assert result.exit_code == 2
     assert "not one episode is of agentgym/Maze-v1; they are of agentgym/LockedM" in result.output
     assert not (tmp_path / "run").exists()
-
-
-def test_language_modelling_does_not_depend_on_the_size_of_micro_batches(monkeypatch):
-    """A limit of 40 tokens makes several passes of a step; 8192 makes one."""
-    texts = ["go", "go west and then east", "go north, take the lamp, and then go far away"]
-    episodes = [
-        [{"role": "user", "content": t}, {"role": "assistant", "content": t}] for t in texts
-    ]
-    tokenizer = scratch.train_tokenizer(texts, 270)
-
-    def trained(limit):
-        monkeypatch.setattr(scratch, "MICRO_BATCH_TOKENS", limit)
-        torch.manual_seed(0)
-        config = ScratchConfig(hidden=16, layers=1, steps=3, batch=3)
-        model = Qwen2ForCausalLM(scratch.shape(config, vocab=len(tokenizer), max_context=128))
-        scratch.language_model(
-            model, tokenizer, episodes, config, seed=0, max_context=128, progress=lambda *args: None
-        )
-        return model.state_dict()
-
-    one, several = trained(8192), trained(40)
-    for name, value in one.items():
-        torch.testing.assert_close(several[name], value, rtol=1e-3, atol=1e-4)

@@ -149,12 +149,15 @@ class ScratchConfig:
     """Random-play episodes to train on. They use no expert and no reward."""
     turns: Count = 16
     """Maximum turns per random-play episode."""
+    copy_steps: Whole = 0
+    """Optimizer steps on random sequences of tokens that are shown twice, before language
+    modelling. They teach the model to copy names from observations."""
     steps: Count = 500
     """Optimizer steps of language modelling."""
     batch: Count = 16
     """Episodes per optimizer step."""
     lr: Positive = 5e-3
-    """Peak learning rate of language modelling."""
+    """Peak learning rate of copying and of language modelling."""
 
     def __post_init__(self) -> None:
         if self.hidden % (2 * self.heads):

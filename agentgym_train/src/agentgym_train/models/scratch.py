@@ -9,7 +9,6 @@ rules, and each token costs time.
 """
 
 import json
-import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import count, cycle
@@ -18,21 +17,16 @@ from typing import Any
 
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
-from transformers import (
-    Qwen2Config,
-    Qwen2ForCausalLM,
-    Qwen2Tokenizer,
-    get_cosine_schedule_with_warmup,
-)
+from transformers import Qwen2Config, Qwen2ForCausalLM, Qwen2Tokenizer
 
 from agentgym_envs.evaluate import baselines
 from agentgym_envs.pool import describe
 from agentgym_envs.wrappers import FORMATS
 from agentgym_train.config import EnvConfig, ScratchConfig
 from agentgym_train.data import recorded
-from agentgym_train.data.rounds import Unit, plan
 from agentgym_train.files import writing
-from agentgym_train.models.chat import Chat, Message
+from agentgym_train.models import copying, language_modelling
+from agentgym_train.models.chat import Message
 from agentgym_train.models.loading import device
 
 SPECIAL = ("<|pad|>", "<|user|>", "<|assistant|>", "<|end|>")
@@ -44,8 +38,8 @@ TEMPLATE = (
     "{% if add_generation_prompt %}<|assistant|>{% endif %}"
 )
 ROLES = ("user", "assistant")
-MICRO_BATCH_TOKENS = 8192
-"""Maximum padded tokens per forward pass of language modelling."""
+OBSERVATIONS = 0.2
+"""Weight of an observation's tokens beside recorded actions; beside random actions it is 1."""
 Progress = Callable[[str, int, int], None]
 
 
@@ -96,9 +90,27 @@ def make(
             pad_token_id=tokenizer.pad_token_id,
         )
     )
-    language_model(
-        model, tokenizer, episodes, config, seed=seed, max_context=max_context, progress=progress
+    model.to(device())
+    copying.learn(
+        model,
+        steps=config.copy_steps,
+        lr=config.lr,
+        seed=seed,
+        progress=lambda done: progress("copying", done, config.copy_steps),
     )
+    language_modelling.learn(
+        model,
+        language_modelling.encode(
+            tokenizer,
+            episodes,
+            max_context=max_context,
+            observations=OBSERVATIONS if config.folders else 1.0,
+        ),
+        config,
+        seed=seed,
+        progress=lambda done: progress("language modelling", done, config.steps),
+    )
+    model.cpu()
     with writing(folder):
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
@@ -122,8 +134,9 @@ def shape(config: ScratchConfig, *, vocab: int, max_context: int, **ids: int | N
         num_key_value_heads=config.heads,
         max_position_embeddings=max_context,
         tie_word_embeddings=True,
-        # The usual 0.02 fits wide models; a narrow model learns slowly with it.
-        initializer_range=config.hidden**-0.5,
+        # The usual 0.02 fits wide models; a narrow model learns slowly with it. Copying forms late
+        # from larger weights.
+        initializer_range=0.02 if config.copy_steps else config.hidden**-0.5,
         **ids,
     )
 
@@ -237,58 +250,3 @@ def train_tokenizer(texts: list[str], vocab: int) -> Qwen2Tokenizer:
     fast.add_special_tokens({"additional_special_tokens": [user, assistant]})
     fast.chat_template = TEMPLATE
     return fast
-
-
-def language_model(
-    model: Qwen2ForCausalLM,
-    tokenizer: Qwen2Tokenizer,
-    episodes: list[list[Message]],
-    config: ScratchConfig,
-    *,
-    seed: int,
-    max_context: int,
-    progress: Progress,
-) -> None:
-    """Trains next-token prediction on whole episodes, both observations and actions."""
-    chat = Chat(tokenizer)
-    rows = [
-        tokenizer(chat.render(e), add_special_tokens=False)["input_ids"][:max_context]
-        for e in episodes
-    ]
-    rng = random.Random(seed)
-    place = device()
-    model.to(place)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=config.lr, weight_decay=0.01)
-    schedule = get_cosine_schedule_with_warmup(optimizer, config.steps // 10, config.steps)
-    model.train()
-    for step in range(config.steps):
-        picked = rng.sample(rows, min(config.batch, len(rows)))
-        total = _predicted(picked)
-        for (part,) in plan([Unit(1, len(row)) for row in picked], 1, MICRO_BATCH_TOKENS):
-            micro = [picked[number] for number in sorted(part)]
-            (_loss(model, micro, place) * (_predicted(micro) / total)).backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        schedule.step()
-        optimizer.zero_grad()
-        progress("language modelling", step + 1, config.steps)
-    model.cpu()
-
-
-def _predicted(rows: Sequence[list[int]]) -> int:
-    """Returns the number of predicted tokens, which are all except the first of each row."""
-    return sum(len(row) - 1 for row in rows)
-
-
-def _loss(model: Qwen2ForCausalLM, rows: Sequence[list[int]], place: torch.device) -> torch.Tensor:
-    """Returns the mean loss of next-token prediction over the tokens of rows."""
-    id_BT = torch.nn.utils.rnn.pad_sequence(
-        [torch.tensor(row) for row in rows], batch_first=True, padding_value=0
-    )
-    length_B = torch.tensor([len(row) for row in rows])
-    mask_BT = (torch.arange(id_BT.shape[1])[None] < length_B[:, None]).long()
-    id_BT, mask_BT = id_BT.to(place), mask_BT.to(place)
-    loss: torch.Tensor = model(
-        input_ids=id_BT, attention_mask=mask_BT, labels=id_BT.masked_fill(mask_BT == 0, -100)
-    ).loss
-    return loss
