@@ -151,6 +151,7 @@ MAY_BE_ZERO = {
         "env.retries",
         "env.failure_budget",
         "env.tokens_per_step",
+        "scratch.copy_steps",
         "rollout.batch_wait",
         "rollout.max_rows",
         "rollout.ahead",
