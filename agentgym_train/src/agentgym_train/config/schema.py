@@ -144,7 +144,8 @@ class ScratchConfig:
     """Vocabulary size of the byte-level BPE tokenizer; at least 260."""
     folders: tuple[Name, ...] = ()
     """Result folders of ``agentgym eval``, such as an oracle's. Their episodes replace random play.
-    Each environment has an equal share of the text."""
+    Each environment has an equal share of the text. A token of an observation has a fifth of an
+    action token's weight in the loss."""
     episodes: Count = 2000
     """Random-play episodes to train on. They use no expert and no reward."""
     turns: Count = 16
