@@ -2,8 +2,9 @@
 
     python benchmarks/suite_episodes.py runs/suite-episodes
 
-Writes a folder of results per environment, with successful episodes only. In three of four episodes
-of BabyAI, LockedMaze and TextCraft, some actions are random, so the teacher shows how to recover.
+Writes a folder of results per environment, with successful episodes only. In about two of five
+episodes of BabyAI, LockedMaze and TextCraft, some actions are random, so the teacher shows how to
+recover.
 """
 
 import random
@@ -118,7 +119,7 @@ def _line(env: Any, info: dict[str, Any], seed: int, turns: list[dict[str, Any]]
 
 
 def main(folder: Path, episodes: int = 4000) -> None:
-    """Plays so many episodes of each environment."""
+    """Plays a number of episodes of each environment."""
     for table in configuration.load(CONFIG).envs:
         env = gymnasium.make(table.id, max_episode_steps=-1, **table.kwargs).unwrapped
         rows = [row for seed in range(episodes) if (row := play(table.name, env, seed))]

@@ -12,6 +12,10 @@ from agentgym_train.models import copying, scratch
 VOCAB = 50
 
 
+def learn(model, *, steps, seed=0):
+    return copying.learn(model, steps=steps, lr=1e-3, seed=seed, progress=lambda done: None)
+
+
 class Stub(torch.nn.Module):
     """A model whose logits follow from the tokens; it remembers them."""
 
@@ -35,11 +39,9 @@ def copied(id_BT):
 
 
 def test_a_model_that_copies_has_no_loss_and_one_that_guesses_has_that_of_chance(caplog):
-    copies = copying.learn(Stub(copied), steps=3, lr=1e-3, seed=0)
+    copies = learn(Stub(copied), steps=3)
     assert not caplog.records
-    guesses = copying.learn(
-        Stub(lambda ids: torch.zeros(*ids.shape, VOCAB)), steps=3, lr=1e-3, seed=0
-    )
+    guesses = learn(Stub(lambda ids: torch.zeros(*ids.shape, VOCAB)), steps=3)
     assert "copy_steps=3 is too small: the model does not copy yet (loss 3.91 " in caplog.text
     assert copies == pytest.approx([0.0] * 3, abs=1e-6)
     assert guesses == pytest.approx([math.log(VOCAB)] * 3, rel=1e-6)
@@ -48,7 +50,7 @@ def test_a_model_that_copies_has_no_loss_and_one_that_guesses_has_that_of_chance
 def test_sequences_are_shown_twice_use_all_tokens_and_follow_the_seed():
     one, two, other = Stub(copied), Stub(copied), Stub(copied)
     for model, seed in ((one, 0), (two, 0), (other, 1)):
-        copying.learn(model, steps=5, lr=1e-3, seed=seed)
+        learn(model, steps=5, seed=seed)
     for ids in one.seen:
         half = ids.shape[1] // 2
         assert torch.equal(ids[:, :half], ids[:, half:])

@@ -8,11 +8,14 @@ it to name a thing that an observation shows. A small model that only reads epis
 import logging
 import math
 from collections.abc import Callable
+from functools import partial
 from statistics import fmean
 
 import torch
 from torch.nn.functional import cross_entropy
 from transformers import Qwen2ForCausalLM, get_constant_schedule_with_warmup
+
+from agentgym_train.models.optimizing import optimize
 
 log = logging.getLogger(__name__)
 LENGTHS = (8, 64)
@@ -27,7 +30,7 @@ def learn(
     steps: int,
     lr: float,
     seed: int,
-    progress: Callable[[int], None] = lambda done: None,
+    progress: Callable[[int], None],
 ) -> list[float]:
     """Trains the model in place, on its device.
 
@@ -41,20 +44,22 @@ def learn(
     Returns:
         The loss of each step on the second halves, in nats per token.
     """
-    optimizer = torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=0.01)
-    schedule = get_constant_schedule_with_warmup(optimizer, steps // 10)
     rng = torch.Generator().manual_seed(seed)
-    model.train()
     losses = []
-    for step in range(steps):
+
+    def add_gradients() -> None:
         loss = _loss(model, rng)
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        schedule.step()
-        optimizer.zero_grad()
         losses.append(loss.item())
-        progress(step + 1)
+
+    optimize(
+        model,
+        add_gradients,
+        steps=steps,
+        lr=lr,
+        schedule=partial(get_constant_schedule_with_warmup, num_warmup_steps=steps // 10),
+        progress=progress,
+    )
     chance = math.log(model.config.vocab_size)
     if losses and fmean(losses[-10:]) > chance / 2:
         log.warning(

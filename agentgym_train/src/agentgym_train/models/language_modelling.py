@@ -5,6 +5,7 @@ Shapes: B episodes, T tokens, V vocabulary, N tokens of all episodes.
 
 import random
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -19,6 +20,7 @@ from transformers import (
 from agentgym_train.config import ScratchConfig
 from agentgym_train.data.rounds import Unit, plan
 from agentgym_train.models.chat import Chat, Message
+from agentgym_train.models.optimizing import optimize
 
 MICRO_BATCH_TOKENS = 8192
 """Maximum padded tokens per forward pass."""
@@ -86,19 +88,25 @@ def learn(
         progress: called with the number of steps done.
     """
     rng = random.Random(seed)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=config.lr, weight_decay=0.01)
-    schedule = get_cosine_schedule_with_warmup(optimizer, config.steps // 10, config.steps)
-    model.train()
-    for step in range(config.steps):
+
+    def add_gradients() -> None:
         picked = rng.sample(rows, min(config.batch, len(rows)))
         total = sum(sum(row.weights[1:]) for row in picked)
         for (part,) in plan([Unit(1, len(row.ids)) for row in picked], 1, MICRO_BATCH_TOKENS):
             (_loss(model, [picked[number] for number in sorted(part)]) / total).backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        schedule.step()
-        optimizer.zero_grad()
-        progress(step + 1)
+
+    optimize(
+        model,
+        add_gradients,
+        steps=config.steps,
+        lr=config.lr,
+        schedule=partial(
+            get_cosine_schedule_with_warmup,
+            num_warmup_steps=config.steps // 10,
+            num_training_steps=config.steps,
+        ),
+        progress=progress,
+    )
 
 
 def _loss(model: Qwen2ForCausalLM, rows: Sequence[Row]) -> torch.Tensor:

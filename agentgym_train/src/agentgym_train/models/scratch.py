@@ -68,14 +68,7 @@ def make(
         ConfigError: the recorded episodes of an environment cannot be used.
         EnvFailure: an environment raised an exception, hung or died.
     """
-    if config.folders:
-        episodes = _even([recorded_play(env, config.folders) for env in envs])
-    else:
-        plays = [play for env in envs for play in _seated(env)]
-        share = replace(config, episodes=-(-config.episodes // len(plays)))
-        episodes = [
-            e for env in plays for e in random_play(env, share, seed=seed, progress=progress)
-        ]
+    episodes = _episodes(envs, config, seed=seed, progress=progress)
     tokenizer = train_tokenizer(
         [m["content"] for episode in episodes for m in episode], config.vocab
     )
@@ -114,6 +107,17 @@ def make(
     with writing(folder):
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
+
+
+def _episodes(
+    envs: Sequence[EnvConfig], config: ScratchConfig, *, seed: int, progress: Progress
+) -> list[list[Message]]:
+    """Returns the recorded episodes of all environments, or their random play."""
+    if config.folders:
+        return _even([recorded_play(env, config.folders) for env in envs])
+    plays = [play for env in envs for play in _seated(env)]
+    share = replace(config, episodes=-(-config.episodes // len(plays)))
+    return [e for env in plays for e in random_play(env, share, seed=seed, progress=progress)]
 
 
 def shape(config: ScratchConfig, *, vocab: int, max_context: int, **ids: int | None) -> Qwen2Config:
