@@ -100,6 +100,57 @@ def test_the_documents_quote_the_comparison_on_short_medium_and_long_mazes(modul
     assert max(found.worst, key=lambda method: found.worst[method].value) == growing
     low = [method for method, share in found.worst.items() if share.value < 0.8]
     assert low == ["fixed 10", "adaptive"]
+    papers = text("docs/papers.md")
+    worst = {method: f"{share.value:.2f}" for method, share in found.worst.items()}
+    assert f"reaches at least {worst[growing]} of the best fixed horizon's" in papers
+    longer = [worst[f"fixed {turns}"] for turns in (20, 40, 80)]
+    assert f"turns reach at least {longer[0]}, {longer[1]} and {longer[2]}," in papers
+    assert f"A fixed horizon of 10 turns reaches {worst['fixed 10']}." in papers
+    ordered = sorted(found.worst.values(), reverse=True)
+    assert (
+        f"{ordered[0].value:.2f}, but by {ordered[0].value - ordered[1].value:.2f} only" in readme
+    )
+
+
+def test_the_documents_describe_the_steps_and_the_spread_of_the_growing_horizon():
+    """A stage has 15 steps, so the steps at 80 turns are those after the first 45."""
+    curves = json.loads((BENCHMARKS / "results" / "horizons.json").read_text())
+    growing = {name: methods["10→20→40→80"] for name, methods in curves.items()}
+    steps = {name: sorted(c[-1]["step"] for c in own) for name, own in growing.items()}
+    benchmarks = text("benchmarks/README.md")
+    (m0, *_, m1), (l0, *_, l1) = steps["medium"], steps["long"]
+    assert (
+        f"{m0 - 45} to {m1 - 45} of {m0} to {m1} steps at 80 turns on medium mazes,"
+        f" {l0 - 45} to {l1 - 45} of {l0} to {l1} on long mazes. On short mazes one seed reaches"
+        in benchmarks
+    )
+    assert sum(count > 45 for count in steps["short"]) == 1
+    ends = sorted(curve[-1]["success"] for curve in growing["medium"])
+    assert f"ends between {ends[0]:.2f} and {ends[-1]:.2f}" in benchmarks
+    last = {s: {c[-1]["horizon"] for c in methods["adaptive"]} for s, methods in curves.items()}
+    assert last["short"] == {10}
+    assert last["medium"] | last["long"] == {14, 20}
+
+
+def test_the_table_of_levers_is_that_of_the_recorded_runs():
+    """The differences are paired by seed, with Student's t of two degrees of freedom."""
+    curves = {}
+    for run in json.loads((BENCHMARKS / "results" / "levers.json").read_text()):
+        own = [run["curve"][place]["success"] for place in (2, -1)]
+        curves.setdefault(run["method"], {})[run["seed"]] = own
+    report = (BENCHMARKS / "results" / "levers.md").read_text().replace("−", "-")
+    baseline = curves.pop("baseline")
+    for method, seeds in curves.items():
+        cells = []
+        for place in (0, 1):
+            gains = [own[place] - baseline[seed][place] for seed, own in seeds.items()]
+            mean, half = fmean(gains), 4.303 * stdev(gains) / 3**0.5
+            assert abs(mean) < half, "the interval contains 0"
+            cells += [f"{fmean(o[place] for o in seeds.values()):.2f}", f"{mean:+.2f} ± {half:.2f}"]
+        name = method.replace("−", "-")
+        assert f"| {name} | {' | '.join(cells)} |" in report
+        ends = " | ".join(f"{own[1]:.2f}" for own in seeds.values())
+        assert f"| {name} | {ends} |" in report
 
 
 def test_what_the_documents_say_of_the_growing_horizon_is_so():
