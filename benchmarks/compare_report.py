@@ -131,7 +131,7 @@ def differences(
     """
     return {
         method: [
-            _paired([a["success"] - b["success"] for a, b in zip(first, second, strict=True)])
+            paired([a["success"] - b["success"] for a, b in zip(first, second, strict=True)])
             for first, second in zip(
                 zip(*methods[reference], strict=True), zip(*curves, strict=True), strict=True
             )
@@ -141,7 +141,8 @@ def differences(
     }
 
 
-def _paired(differences: Sequence[float]) -> tuple[float, float]:
+def paired(differences: Sequence[float]) -> tuple[float, float]:
+    """Returns the mean of the differences and half of its 95 % interval by Student's t."""
     count = len(differences)
     return fmean(differences), T_975[count - 1] * stdev(differences) / count**0.5
 

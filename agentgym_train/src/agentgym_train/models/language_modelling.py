@@ -22,8 +22,8 @@ from agentgym_train.data.rounds import Unit, plan
 from agentgym_train.models.chat import Chat, Message
 from agentgym_train.models.optimizing import optimize
 
-MICRO_BATCH_TOKENS = 8192
-"""Maximum padded tokens per forward pass."""
+MICRO_BATCH_TOKENS = 1024
+"""Maximum padded tokens per forward pass. Few fit the caches of a CPU, and need little padding."""
 
 
 class Row(NamedTuple):
@@ -113,10 +113,9 @@ def _loss(model: Qwen2ForCausalLM, rows: Sequence[Row]) -> torch.Tensor:
     """Returns the weighted sum of the loss over all tokens except the first of each row."""
     id_BT = pad_sequence([torch.tensor(row.ids) for row in rows], batch_first=True)
     weight_BT = pad_sequence([torch.tensor(row.weights) for row in rows], batch_first=True)
-    length_B = torch.tensor([len(row.ids) for row in rows])
-    mask_BT = (torch.arange(id_BT.shape[1])[None] < length_B[:, None]).long()
-    id_BT, weight_BT, mask_BT = (t.to(model.device) for t in (id_BT, weight_BT, mask_BT))
-    logits_BTV = model(input_ids=id_BT, attention_mask=mask_BT).logits[:, :-1]
+    id_BT, weight_BT = id_BT.to(model.device), weight_BT.to(model.device)
+    # The attention is causal, so the padding behind a row needs no mask.
+    logits_BTV = model(input_ids=id_BT).logits[:, :-1]
     # Rows of logits are faster than the transposed matrix that cross_entropy wants otherwise.
     loss_N = cross_entropy(logits_BTV.flatten(0, 1), id_BT[:, 1:].flatten(), reduction="none")
     return (loss_N * weight_BT[:, 1:].flatten()).sum()
