@@ -106,15 +106,16 @@ def play(name: str, env: Any, seed: int) -> record.Row | None:
             wanted = wanted if explores and teach is planned else teacher.send(after)
     except (StopIteration, RuntimeError, AssertionError):  # minigrid's bot cannot solve every state
         return None
-    return _line(env, info, seed, turns) if info["success"] else None
+    return line(env, info, seed, turns) if info["success"] else None
 
 
-def _line(env: Any, info: dict[str, Any], seed: int, turns: list[dict[str, Any]]) -> record.Row:
+def line(env: Any, info: dict[str, Any], seed: int, turns: list[dict[str, Any]]) -> record.Row:
+    """Returns the line of a finished episode in a result file."""
     head = dict.fromkeys(("suite", "scenario", "settings"), "")
     return head | {
         **{"row": "episode", "family": env.spec.id, "env_id": env.spec.id, "attempt": seed},
         **{"task_id": info["task_id"], "difficulty": 0, "goal": info["goal"], "usage": {}},
-        **{"success": True, "score": info["score"], "end": "terminated", "turns": turns},
+        **{"success": info["success"], "score": info["score"], "end": "terminated", "turns": turns},
     }
 
 

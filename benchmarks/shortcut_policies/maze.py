@@ -52,12 +52,12 @@ class WallFollower:
 
     def __init__(self, barriers: Mapping[str, tuple[str, str]]) -> None:
         self._barriers = barriers
-        self._heading = 0
+        self.heading = 0
 
     def __call__(self, observation: str, info: Mapping[str, Any], rng: random.Random) -> str:
         """Returns the next action; the heading is the only memory."""
         if info["turn"] == 0:
-            self._heading = 0
+            self.heading = 0
         if taken := _take(observation):
             return taken
         if closed := re.search(r"(\w+) \((\w+)\)", observation):
@@ -65,9 +65,9 @@ class WallFollower:
             if f"You have: {tool}" in observation:
                 return f"{verb} {closed[1]}"
         open_exits = [d for d in _exits(observation) if f"{d} (" not in observation]
-        turns = ((self._heading + turn) % 4 for turn in (1, 0, 3, 2))
-        self._heading = next(heading for heading in turns if COMPASS[heading] in open_exits)
-        return f"go {COMPASS[self._heading]}"
+        turns = ((self.heading + turn) % 4 for turn in (1, 0, 3, 2))
+        self.heading = next(heading for heading in turns if COMPASS[heading] in open_exits)
+        return f"go {COMPASS[self.heading]}"
 
 
 def _exits(observation: str) -> list[str]:
