@@ -49,7 +49,7 @@ HEAD = [
 ]
 
 
-def success(rows: Sequence[Row], family: str, model: str, *, common: bool) -> list[float]:
+def _success(rows: Sequence[Row], family: str, model: str, *, common: bool) -> list[float]:
     """Returns the success of one policy in a family, by seed."""
     own = _chosen(rows, family, model, common=common)
     return [row["success"] for row in own]
@@ -64,7 +64,7 @@ def _chosen(rows: Sequence[Row], family: str, model: str, *, common: bool) -> li
 
 def _means(rows: Sequence[Row], family: str) -> list[str]:
     cloned, trained, own_cloned, own_trained = (
-        success(rows, family, model, common=common)
+        _success(rows, family, model, common=common)
         for common in (True, False)
         for model in ("cloned", "trained")
     )

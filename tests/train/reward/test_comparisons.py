@@ -153,6 +153,18 @@ def test_the_table_of_levers_is_that_of_the_recorded_runs():
         assert f"| {name} | {ends} |" in report
 
 
+def test_the_record_of_the_chained_barriers_is_that_of_the_run():
+    """The 100 test mazes are ordered by tier."""
+    (run,) = json.loads((BENCHMARKS / "results" / "tiered_maze.json").read_text())
+    page = (BENCHMARKS / "results" / "horizon_experiments.md").read_text()
+    curve = " | ".join(f"{point['success']:.2f}" for point in run["curve"])
+    assert f"| growing | {curve} |" in page
+    solved = [turns is not None for turns in run["turns"]]
+    tiers = [fmean(solved[n : n + 25]) for n in range(0, 100, 25)]
+    cells = " | ".join(f"{value:.2f}" for value in tiers)
+    assert f"| after training, 25 dev mazes per tier | {cells} |" in page
+
+
 def test_what_the_documents_say_of_the_growing_horizon_is_so():
     short, long, growing = (
         recorded()[name] for name in ("fixed 10", "fixed 80", "ScalingInter 10→20→40→80")
