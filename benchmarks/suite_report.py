@@ -28,7 +28,7 @@ def page(rows: Sequence[Row], command: str) -> str:
 `{command}`
 
 One policy learns LockedMaze, BabyAI, TextCraft, Search and Household. A separate policy of the same
-size learns one family on as many tokens as the family has in the common training.
+size learns one family on about as many tokens as the family has in the common training.
 *Cloned* is a policy before reinforcement learning, and *trained* after it.
 
 Success on held-out tasks, the mean of {len(seeds)} seeds. A difference is paired by seed; ± is
