@@ -1,10 +1,10 @@
 """One policy for five families, and a separate policy for each family.
 
-    python benchmarks/suite.py --seeds 3 --jobs 2
+    python benchmarks/suite.py run --seeds 3 --jobs 2
 
 Each seed trains `configs/suite.toml`, and the same model once per family, on the family's episodes
-and tasks only. A separate policy clones and is trained on as many tokens as its family has in the
-common training. All models play the same held-out tasks of the dev and test splits. The command
+and tasks only. A separate policy has about as many tokens as its family has in the common
+training. All models play the same held-out tasks of the dev and test splits. The command
 writes ``benchmarks/results/suite.{json,md}``. After an interruption, the same command resumes.
 """
 
