@@ -3,6 +3,7 @@
     python benchmarks/before_after.py self_play --seeds 3
     python benchmarks/before_after.py debaters --seeds 3
     python benchmarks/before_after.py two_attempts --seeds 3
+    python benchmarks/before_after.py smollm2 --seeds 1
 
 An experiment is a configuration (``configs/<name>.toml``), the ways to train with it, and the tests
 that a model plays on held-out tasks before and after training. The command writes
@@ -10,6 +11,8 @@ that a model plays on held-out tasks before and after training. The command writ
 """
 
 import json
+import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from statistics import fmean
 from typing import Annotated, Any, NamedTuple
@@ -37,6 +40,7 @@ class Experiment(NamedTuple):
         tests: keywords of the environment for each test. The names seed the sampling noise.
         chained: each way starts from the model that the previous way trained. Otherwise all ways
             start from the same model.
+        pools: tests whose episodes a further row counts together, by its name.
     """
 
     title: str
@@ -44,12 +48,14 @@ class Experiment(NamedTuple):
     ways: dict[str, dict[str, Any]]
     tests: dict[str, dict[str, Any]]
     chained: bool = False
+    pools: dict[str, list[str]] = {}
 
 
 def against(seat: str, player: str) -> dict[str, Any]:
     return {"seats": seat, "opponents": player}
 
 
+SEATS = ("player_0", "player_1")
 EXPERIMENTS = {
     "self_play": Experiment(
         "Self-play in Connect4",
@@ -63,7 +69,11 @@ EXPERIMENTS = {
         {
             f"{seat}, against {player}": against(seat, player)
             for player in ("random", "greedy")
-            for seat in ("player_0", "player_1")
+            for seat in SEATS
+        },
+        pools={
+            f"both seats, {player}": [f"{seat}, against {player}" for seat in SEATS]
+            for player in ("random", "greedy")
         },
     ),
     "debaters": Experiment(
@@ -88,6 +98,16 @@ EXPERIMENTS = {
         {"α = 1": {}, "α = 0": {"env.kwargs.alpha": 0.0}},
         {"both attempts": {"alpha": 1.0}},
     ),
+    "smollm2": Experiment(
+        "SmolLM2-135M on TextCraft",
+        "SmolLM2-135M-Instruct has cloned episodes of a teacher (`configs/smollm2_cloning.toml`)."
+        " GRPO then trains an adapter on the training tasks of depths 1 and 2, with horizons that"
+        " grow from 6 to 16 turns. The tests are held-out tasks of these depths, with at most 16"
+        " turns.",
+        {"after": {}},
+        {"dev": {"split": "dev"}, "test": {"split": "test"}},
+        pools={"dev and test": ["dev", "test"]},
+    ),
 }
 
 
@@ -97,24 +117,44 @@ def main(
     work: Annotated[Path, typer.Option(help="Folder of the training runs.")] = Path(
         "runs/before_after"
     ),
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A configuration value.")
+    ] = None,
 ) -> None:
     experiment, config = EXPERIMENTS[name], HERE / "configs" / f"{name}.toml"
-    rows = [row for seed in range(seeds) for row in one(experiment, config, seed, work / name)]
-    command = f"python benchmarks/before_after.py {name} --seeds {seeds}"
+    shared = dict(one.split("=", 1) for one in set_ or [])
+    rows = [
+        row for seed in range(seeds) for row in one(experiment, config, seed, work / name, shared)
+    ]
+    sets = "".join(f" --set {shlex.quote(one)}" for one in set_ or [])
+    command = f"python benchmarks/before_after.py {name} --seeds {seeds}{sets}"
     write_whole(HERE / "results" / f"{name}.md", page(experiment, command, rows))
 
 
-def one(experiment: Experiment, config: Path, seed: int, work: Path) -> list[dict[str, Any]]:
-    """Trains one seed in each way; returns one row per test and model."""
-    start, rows = "scratch", []
+def one(
+    experiment: Experiment, config: Path, seed: int, work: Path, shared: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Trains one seed in each way; returns one row per test and model.
+
+    Args:
+        experiment: the experiment.
+        config: its configuration.
+        seed: the seed of the training.
+        work: folder of the training runs.
+        shared: configuration values of all ways.
+    """
+    start = given = configuration.load(config).model.path
+    rows: list[dict[str, Any]] = []
     for number, (way, values) in enumerate(experiment.ways.items()):
         folder = work / f"{seed}-{number}"
-        runs.train(config, folder, {"run.seed": seed, "model.path": start, **values})
+        runs.train(config, folder, {"run.seed": seed, "model.path": start, **shared, **values})
         models = {way: folder / "model"}
-        if start == "scratch":
-            models = {"before": folder / "init"} | models
-        if start == "scratch" or experiment.chained:
-            start = str(folder / ("model" if experiment.chained else "init"))
+        if not number:
+            scratch = given == configuration.SCRATCH
+            models = {"before": folder / "init" if scratch else Path(given)} | models
+            start = str(models["before"])
+        if experiment.chained:
+            start = str(folder / "model")
         for when, model in models.items():
             for test, kwargs in experiment.tests.items():
                 result = folder / f"{when} {test}.json"
@@ -123,28 +163,22 @@ def one(experiment: Experiment, config: Path, seed: int, work: Path) -> list[dic
                 rows.append(
                     {"seed": seed, "model": when, "test": test, **json.loads(result.read_text())}
                 )
-    return rows + over_both(rows)
+    return rows + pooled(experiment, rows)
 
 
-def over_both(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Returns the mean over both seats for each model and opponent."""
-    pairs: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for row in rows:
-        seat, _, player = row["test"].partition(", ")
-        if seat.startswith("player_"):
-            pairs.setdefault((row["model"], f"both seats, {player}"), []).append(row)
-    return [
-        {
-            **{name: fmean(row[name] for row in pair) for name in ("success", "score", "turns")},
-            **{
-                "seed": pair[0]["seed"],
-                "model": model,
-                "test": test,
-                "episodes": sum(row["episodes"] for row in pair),
-            },
-        }
-        for (model, test), pair in pairs.items()
-    ]
+def pooled(experiment: Experiment, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Returns a row for each model and pool of tests: means over the episodes of its tests."""
+    added = []
+    for name, tests in experiment.pools.items():
+        for model in dict.fromkeys(row["model"] for row in rows):
+            own = [row for row in rows if row["model"] == model and row["test"] in tests]
+            count = sum(row["episodes"] for row in own)
+            means = {
+                key: sum(row[key] * row["episodes"] for row in own) / count
+                for key in ("success", "score", "turns")
+            }
+            added.append({**own[0], **means, "test": name, "episodes": count})
+    return added
 
 
 def tested(folder: Path, model: Path, kwargs: dict[str, Any], key: str) -> dict[str, float]:

@@ -175,7 +175,7 @@ def test_a_benchmark_runs_small_on_this_machine(script, warm, tmp_path):
     text = out.read_text()
     assert "Failed" not in text
     titles = {
-        "gpu.py": ["bfloat16 and ZeRO", "Generation", "Training", "maze", "Plans beside"],
+        "gpu.py": ["bfloat16 and ZeRO", "Generation", "Training", "Plans beside", "quickstart"],
         "memory.py": ["Activations of one trajectory", "Plans beside measured peaks"],
     }
     assert all(re.search(f"^## .*{title}", text, re.MULTILINE) for title in titles[script])
