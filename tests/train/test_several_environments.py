@@ -194,6 +194,15 @@ def test_held_out_results_are_of_each_and_of_all(ran):
     assert "count" in output
 
 
+def test_readable_episodes_are_of_each(ran):
+    folder, _ = ran
+    title, maze, count = (folder / "trajectories.md").read_text().split("\n# ")
+    assert title == "# Episodes on held-out tasks after training\n"
+    for name, part in (("Maze", maze), ("count", count)):
+        assert part.startswith(f"{name}\n\n## ")
+        assert part.count("\n## ") == 3, "six episodes are shared out"
+
+
 FAILING = {
     "id": "faulty_envs:support/Faulty-v0",
     "name": "failing",

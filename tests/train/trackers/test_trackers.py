@@ -82,7 +82,7 @@ def test_tensorboard_goes_on_after_a_crash(warm, tmp_path):
 
 
 def test_a_text_is_what_the_report_shows(tmp_path):
-    report.write_trajectories(tmp_path / "shown.md", tracked.EPISODES)
+    report.write_trajectories(tmp_path / "shown.md", {"Maze": tracked.EPISODES})
     head, *parts = (tmp_path / "shown.md").read_text().split("\n## ")
     assert head == "# Episodes on held-out tasks after training\n"
     assert ["## " + part for part in parts] == [report.as_text(t) for t in tracked.EPISODES]

@@ -54,8 +54,10 @@ class HeldOut:
         self.generator, self.distributed, self.failures = generator, distributed, failures
         self.notes = metrics.Notes(folder / "evaluation.json", distributed)
 
-    def play(self, key: str, step: int) -> list[Trajectory]:
-        """Plays all held-out episodes and notes the result under ``key``; returns the episodes.
+    def play(self, key: str, step: int) -> dict[str, list[Trajectory]]:
+        """Plays all held-out episodes and notes the result under ``key``.
+
+        Returns the episodes of each environment by its name.
 
         All processes call it, and each plays its share.
         """
@@ -65,7 +67,7 @@ class HeldOut:
             place = self.folder / "episodes" / key.replace(" ", "-")
             with writing(self.folder):
                 episodes.write(place, self.config, step=step, rows=self._rows(played, step))
-        return [t for part in played.values() for t in part]
+        return played
 
     def _gather(self, config: Config, held_out: Description, step: int) -> list[Trajectory]:
         """Plays one environment; returns the episodes of all processes."""

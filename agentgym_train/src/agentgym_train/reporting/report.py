@@ -2,7 +2,7 @@
 
 import itertools
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -179,9 +179,17 @@ def _shade(axes: Any, metrics: Sequence[dict[str, Any]]) -> None:
         )
 
 
-def write_trajectories(path: Path, trajectories: Sequence[Trajectory]) -> None:
-    """Writes episodes as Markdown."""
-    parts = ["# Episodes on held-out tasks after training\n", *(as_text(t) for t in trajectories)]
+def write_trajectories(path: Path, played: Mapping[str, Sequence[Trajectory]]) -> None:
+    """Writes episodes as Markdown.
+
+    Args:
+        path: the file.
+        played: episodes of each environment by its name, which is a heading if there are several.
+    """
+    parts = ["# Episodes on held-out tasks after training\n"]
+    for name, episodes in played.items():
+        parts += [f"# {name}\n"] * (len(played) > 1)
+        parts += map(as_text, episodes)
     path.write_text("\n".join(parts), encoding="utf-8")
 
 

@@ -1,5 +1,6 @@
 """One process of a run: evaluation, training, evaluation, results."""
 
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from agentgym_train.rollout.build import make_generator
 from agentgym_train.rollout.descriptions import describe
 from agentgym_train.trainer import Trainer
 
-SHOWN = 6  # trajectories in the readable file
+SHOWN = 6  # trajectories in the readable file; with several environments, a few more
 SAMPLES = 2  # a step, for trackers
 
 
@@ -83,18 +84,25 @@ def work_on_policy(config: Config, folder: Path, console: Console) -> None:
                 tracker.log(row["step"], row, [t for g in groups for t in g.trajectories][:SAMPLES])
 
         trainer.train(log, lambda step: tests.play(f"step {step}", step))
-        shown = tests.play("after", config.run.steps)[:SHOWN]
+        played = tests.play("after", config.run.steps)
     for tracker in trackers:
         tracker.finish()
     checkpoint.save_model(folder / "model", trainer.engine, tokenizer)
     if first:
-        leave(folder, shown, tests.notes, console)
+        leave(folder, played, tests.notes, console)
     trainer.close()
 
 
-def leave(folder: Path, shown: list[Trajectory], notes: metrics.Notes, console: Console) -> None:
+def leave(
+    folder: Path,
+    played: Mapping[str, Sequence[Trajectory]],
+    notes: metrics.Notes,
+    console: Console,
+) -> None:
     """Writes and prints what a person wants to see."""
     rows = metrics.read(folder / "metrics.jsonl")
+    share = -(-SHOWN // len(played))
+    shown = {name: episodes[:share] for name, episodes in played.items()}
     with writing(folder):
         report.write_trajectories(folder / "trajectories.md", shown)
         report.learning_curve(folder / "learning_curve.png", rows, notes.rows)
