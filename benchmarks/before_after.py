@@ -212,20 +212,21 @@ def page(experiment: Experiment, command: str, rows: list[dict[str, Any]]) -> st
         groups.setdefault((row["test"], row["model"]), []).append(row)
     keys = [key for key in ("first", "success", "score", "turns") if key in rows[0]]
     means = [
-        [*names, *(spread([row[key] for row in group]) for key in keys)]
+        [*names, group[0]["episodes"], *(spread([row[key] for row in group]) for key in keys)]
         for names, group in groups.items()
     ]
     seeds = [[*names, *(interval(row) for row in group)] for names, group in groups.items()]
     count = len(next(iter(groups.values())))
+    head = f"Means over {count} seeds (lowest and highest seed)" if count > 1 else "One seed"
     return f"""# {experiment.title}
 
 `{command}`
 
 {experiment.description}
 
-Means over {count} seeds (lowest and highest seed), {rows[0]["episodes"]} held-out episodes each:
+{head}:
 
-{runs.table(["test", "model", *keys], means)}
+{runs.table(["test", "model", "held-out episodes", *keys], means)}
 
 Success of each seed, with its 95 % interval over episodes:
 
@@ -234,7 +235,9 @@ Success of each seed, with its 95 % interval over episodes:
 
 
 def spread(values: list[float]) -> str:
-    """Returns the mean with the lowest and the highest value."""
+    """Returns the mean, with the lowest and the highest of several values."""
+    if len(values) == 1:
+        return f"{values[0]:.2f}"
     return f"{fmean(values):.2f} ({min(values):.2f}–{max(values):.2f})"
 
 
