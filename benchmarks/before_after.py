@@ -1,4 +1,4 @@
-"""Small policies before and after training: self-play, debaters trained together, a second attempt.
+"""Policies before and after training: self-play, debaters, a second attempt, a pretrained model.
 
     python benchmarks/before_after.py self_play --seeds 3
     python benchmarks/before_after.py debaters --seeds 3
@@ -11,8 +11,6 @@ that a model plays on held-out tasks before and after training. The command writ
 """
 
 import json
-import shlex
-from collections.abc import Mapping
 from pathlib import Path
 from statistics import fmean
 from typing import Annotated, Any, NamedTuple
@@ -40,7 +38,7 @@ class Experiment(NamedTuple):
         tests: keywords of the environment for each test. The names seed the sampling noise.
         chained: each way starts from the model that the previous way trained. Otherwise all ways
             start from the same model.
-        pools: tests whose episodes a further row counts together, by its name.
+        pools: names of additional rows, each with the tests that it averages.
     """
 
     title: str
@@ -72,7 +70,7 @@ EXPERIMENTS = {
             for seat in SEATS
         },
         pools={
-            f"both seats, {player}": [f"{seat}, against {player}" for seat in SEATS]
+            f"both seats, against {player}": [f"{seat}, against {player}" for seat in SEATS]
             for player in ("random", "greedy")
         },
     ),
@@ -117,41 +115,24 @@ def main(
     work: Annotated[Path, typer.Option(help="Folder of the training runs.")] = Path(
         "runs/before_after"
     ),
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A configuration value.")
-    ] = None,
 ) -> None:
     experiment, config = EXPERIMENTS[name], HERE / "configs" / f"{name}.toml"
-    shared = dict(one.split("=", 1) for one in set_ or [])
-    rows = [
-        row for seed in range(seeds) for row in one(experiment, config, seed, work / name, shared)
-    ]
-    sets = "".join(f" --set {shlex.quote(one)}" for one in set_ or [])
-    command = f"python benchmarks/before_after.py {name} --seeds {seeds}{sets}"
+    rows = [row for seed in range(seeds) for row in one(experiment, config, seed, work / name)]
+    command = f"python benchmarks/before_after.py {name} --seeds {seeds}"
     write_whole(HERE / "results" / f"{name}.md", page(experiment, command, rows))
 
 
-def one(
-    experiment: Experiment, config: Path, seed: int, work: Path, shared: Mapping[str, Any]
-) -> list[dict[str, Any]]:
-    """Trains one seed in each way; returns one row per test and model.
-
-    Args:
-        experiment: the experiment.
-        config: its configuration.
-        seed: the seed of the training.
-        work: folder of the training runs.
-        shared: configuration values of all ways.
-    """
-    start = given = configuration.load(config).model.path
+def one(experiment: Experiment, config: Path, seed: int, work: Path) -> list[dict[str, Any]]:
+    """Trains one seed in each way; returns one row per test and model."""
+    start = initial = configuration.load(config).model.path
     rows: list[dict[str, Any]] = []
     for number, (way, values) in enumerate(experiment.ways.items()):
         folder = work / f"{seed}-{number}"
-        runs.train(config, folder, {"run.seed": seed, "model.path": start, **shared, **values})
+        runs.train(config, folder, {"run.seed": seed, "model.path": start, **values})
         models = {way: folder / "model"}
         if not number:
-            scratch = given == configuration.SCRATCH
-            models = {"before": folder / "init" if scratch else Path(given)} | models
+            scratch = initial == configuration.SCRATCH
+            models = {"before": folder / "init" if scratch else Path(initial)} | models
             start = str(models["before"])
         if experiment.chained:
             start = str(folder / "model")

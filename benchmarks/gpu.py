@@ -1,4 +1,4 @@
-"""Everything that a GPU must show, in one command of less than ten minutes.
+"""One command measures the trainer on a GPU.
 
     python benchmarks/gpu.py
     python benchmarks/gpu.py --small --out gpu.md     # a few seconds on a CPU, without meaning
@@ -10,6 +10,7 @@ A section that fails is reported in its place, and the exit status is 1.
 import gc
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -212,7 +213,8 @@ def stages(path: str, size: Size, bounds: Bounds) -> list[str]:
         first: torch.Tensor | None = None
         for stage in tried:
             losses, weights = train(path, stage, dtype, micro)
-            exact, first = exact or (losses, weights), weights if first is None else first
+            exact = exact or (losses, weights)
+            first = weights if first is None else first
             change = (exact[1] - start).norm()
             most = max(abs(a - b) for a, b in zip(exact[0], losses, strict=True))
             shares = [float((weights - other).norm() / change) for other in (exact[1], first)]
@@ -221,8 +223,9 @@ def stages(path: str, size: Size, bounds: Bounds) -> list[str]:
                 f" {shares[0]:.1e} | {shares[1]:.1e} |"
             )
     note = (
-        "One process, so nothing is shared out. bfloat16 runs stage 1 as stage 2. It rounds weights"
-        " to 8 bits, which can be coarser than their change in a few steps."
+        "One process, so nothing is shared out. In bfloat16, stage 1 runs the code of stage 2, so"
+        " their difference is that of two equal runs. bfloat16 rounds weights to 8 bits, which can"
+        " be coarser than their change in a few steps."
     )
     return [*lines, "", note]
 
@@ -293,7 +296,7 @@ def training(path: str, size: Size, bounds: Bounds) -> list[str]:
 
 def quickstart(path: str, size: Size, bounds: Bounds) -> list[str]:
     """Trains the quickstart's model from scratch."""
-    sets = " ".join(f"--set {override}" for override in size.quickstart)
+    sets = " ".join(f"--set {shlex.quote(override)}" for override in size.quickstart)
     with tempfile.TemporaryDirectory() as folder:
         run = Path(folder) / "run"
         overrides = [*size.quickstart, f"run.folder={run}"]

@@ -150,7 +150,7 @@ def ran(tmp_path_factory, warm):
     sections = {
         "run": {"folder": str(home / "run"), "steps": 4, "save_every": 2},
         "model": {"path": model, "max_context": 512},
-        "eval": {"kwargs": {}, "episodes": 3, "horizon": 4},
+        "eval": {"kwargs": {}, "episodes": 4, "horizon": 4},
         "engine": {"lr": 1e-3, "minibatches": 2},
     }
     path = write(home, MAZE, COUNT, **sections)
@@ -187,7 +187,7 @@ def test_held_out_results_are_of_each_and_of_all(ran):
         assert (
             notes[key]["episodes"]
             == sum(row["episodes"] for row in notes[key]["env"].values())
-            == 6
+            == 8
         )
     played, _ = record.read(folder / "episodes" / "after")
     assert {row["family"] for row in played} == {"agentgym/Maze-v1", "support/Hash-v0"}

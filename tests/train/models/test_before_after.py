@@ -40,12 +40,12 @@ def played(before_after, monkeypatch, tmp_path):
         def tested(folder, model, kwargs, key):
             models.append(str(model.relative_to(tmp_path)) if model.is_absolute() else str(model))
             share = 1 / int(key)
-            return {"success": share, "score": share, "turns": 2.0, "episodes": int(key)}
+            return {"success": share, "score": share, "turns": float(key), "episodes": int(key)}
 
         monkeypatch.setattr(before_after, "tested", tested)
         experiment = before_after.EXPERIMENTS[name]._replace(tests={"2": {}, "8": {}}, **changes)
         config = BENCHMARKS / "configs" / f"{name}.toml"
-        rows = before_after.one(experiment, config, 0, tmp_path, {})
+        rows = before_after.one(experiment, config, 0, tmp_path)
         cleaned = [start.removeprefix(f"{tmp_path}/") for start in starts]
         return cleaned, list(dict.fromkeys(models)), rows
 
@@ -80,10 +80,25 @@ def test_ways_start_from_scratch_from_a_given_model_or_from_the_way_before(
 
 
 def test_a_pool_weighs_episodes_equally(played):
-    """One of 2 and one of 8 are two of 10."""
+    """One of 2 and one of 8 are two of 10. Episodes of 2 and of 8 turns have 6.8 on average."""
     _, _, rows = played("smollm2", pools={"both": ["2", "8"]})
     pooled = [row for row in rows if row["test"] == "both"]
     assert [row["model"] for row in pooled] == ["before", "after"]
     for row in pooled:
         assert row["success"] == pytest.approx(0.2)
-        assert (row["episodes"], row["turns"]) == (10, 2.0)
+        assert row["turns"] == pytest.approx(6.8)
+        assert row["episodes"] == 10
+
+
+def test_pools_name_tests(before_after):
+    experiments = before_after.EXPERIMENTS
+    assert "both seats, against random" in experiments["self_play"].pools
+    for experiment in experiments.values():
+        assert {test for pool in experiment.pools.values() for test in pool} <= set(
+            experiment.tests
+        )
+
+
+@pytest.mark.parametrize(("values", "shown"), [([0.5], "0.50"), ([0.25, 0.75], "0.50 (0.25–0.75)")])
+def test_one_value_has_no_spread(before_after, values, shown):
+    assert before_after.spread(values) == shown

@@ -188,7 +188,8 @@ def write_trajectories(path: Path, played: Mapping[str, Sequence[Trajectory]]) -
     """
     parts = ["# Episodes on held-out tasks after training\n"]
     for name, episodes in played.items():
-        parts += [f"# {name}\n"] * (len(played) > 1)
+        if len(played) > 1:
+            parts.append(f"# {name}\n")
         parts += map(as_text, episodes)
     path.write_text("\n".join(parts), encoding="utf-8")
 

@@ -28,7 +28,7 @@ from agentgym_train.rollout.build import make_generator
 from agentgym_train.rollout.descriptions import describe
 from agentgym_train.trainer import Trainer
 
-SHOWN = 6  # trajectories in the readable file; with several environments, a few more
+SHOWN = 6  # trajectories in the readable file; environments share them, rounded up
 SAMPLES = 2  # a step, for trackers
 
 
