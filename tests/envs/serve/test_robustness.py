@@ -205,9 +205,12 @@ def test_requests_over_the_rate_wait_and_create_is_refused():
         for _ in range(30):
             assert served.ask("/step", {"id": made["id"], "action": "inventory"})[0] == 200
         assert 0.4 < time.monotonic() - begun < 5
-        status, answer = served.ask("/create", {})
-        assert status == 503
-        assert "more than 20 requests per second" in answer["error"]
+        # On a busy machine one request can come late enough to be within the rate.
+        with concurrent.futures.ThreadPoolExecutor(20) as threads:
+            answers = list(threads.map(lambda _: served.ask("/create", {}), range(20)))
+        refused = [answer["error"] for status, answer in answers if status == 503]
+        assert refused
+        assert all("more than 20 requests per second" in error for error in refused)
 
 
 def test_a_dead_worker_is_an_error_and_a_reset_brings_the_session_back():
