@@ -568,11 +568,11 @@ def test_a_try_ends_in_time_and_few_follow(behaviour):
     start = time.monotonic()
     with (
         StubModel([behaviour]) as model,
-        pytest.raises(ProviderError, match=r"did not answer within 0\.3 s"),
+        pytest.raises(ProviderError, match=r"did not answer within 0\.6 s"),
     ):
-        use(to(model, timeout=0.3))
+        use(to(model, timeout=0.6))
     assert len(model.requests) == 3
-    assert 0.9 <= time.monotonic() - start < 5
+    assert 1.8 <= time.monotonic() - start < 6
 
 
 def test_one_that_was_late_is_asked_again():
