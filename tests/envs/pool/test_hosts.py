@@ -14,7 +14,7 @@ from contextlib import suppress
 import gymnasium
 import psutil
 import pytest
-from pool_hosts import hosts
+from started_hosts import hosts
 from typer.testing import CliRunner
 
 from agentgym_envs import cli

@@ -12,7 +12,7 @@ import cable_driver
 import psutil
 import pytest
 from players import Players
-from pool_hosts import hosts
+from started_hosts import hosts
 
 from agentgym_envs.errors import HostLost, NeighbourFailed, WorkerDied
 from agentgym_envs.pool import EnvPool

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import scripted_worker
 from interrupts import Interrupt
-from pool_hosts import hosts
+from started_hosts import hosts
 
 import agentgym_envs.pool
 from agentgym_envs.errors import EnvTimeout, HostLost, NeighbourFailed, WorkerDied

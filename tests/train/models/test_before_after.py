@@ -1,26 +1,15 @@
 """Starts and pooled tests of `benchmarks/before_after.py`."""
 
-import sys
 from pathlib import Path
 
+import before_after
 import pytest
 
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
 
 
-@pytest.fixture(scope="module")
-def before_after():
-    sys.path.insert(0, str(BENCHMARKS))
-    try:
-        import before_after
-
-        yield before_after
-    finally:
-        sys.path.remove(str(BENCHMARKS))
-
-
 @pytest.fixture
-def played(before_after, monkeypatch, tmp_path):
+def played(monkeypatch, tmp_path):
     """Runs an experiment without training; returns the starts, the models and the rows.
 
     A test whose name is a number has as many episodes and solves one of them.
@@ -90,7 +79,7 @@ def test_a_pool_weighs_episodes_equally(played):
         assert row["episodes"] == 10
 
 
-def test_pools_name_tests(before_after):
+def test_pools_name_tests():
     experiments = before_after.EXPERIMENTS
     assert "both seats, against random" in experiments["self_play"].pools
     for experiment in experiments.values():
@@ -100,5 +89,5 @@ def test_pools_name_tests(before_after):
 
 
 @pytest.mark.parametrize(("values", "shown"), [([0.5], "0.50"), ([0.25, 0.75], "0.50 (0.25–0.75)")])
-def test_one_value_has_no_spread(before_after, values, shown):
+def test_one_value_has_no_spread(values, shown):
     assert before_after.spread(values) == shown

@@ -1,10 +1,10 @@
 """The separate policies and the page of `benchmarks/suite.py`."""
 
-import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
+import suite
+import suite_report
 
 from agentgym_train import config as configuration
 from agentgym_train.models import scratch
@@ -12,20 +12,8 @@ from agentgym_train.models import scratch
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
 
 
-@pytest.fixture(scope="module")
-def modules():
-    sys.path.insert(0, str(BENCHMARKS))
-    try:
-        import suite
-        import suite_report
-
-        yield SimpleNamespace(suite=suite, report=suite_report)
-    finally:
-        sys.path.remove(str(BENCHMARKS))
-
-
 def test_a_separate_policy_clones_as_many_episodes_as_its_family_has_in_common_cloning(
-    modules, monkeypatch
+    monkeypatch,
 ):
     """An episode of the n-th family has 100 · n characters."""
     config = configuration.load(BENCHMARKS / "configs" / "suite.toml")
@@ -37,14 +25,14 @@ def test_a_separate_policy_clones_as_many_episodes_as_its_family_has_in_common_c
     monkeypatch.setattr(scratch, "recorded_play", lambda env, folders: plays[env.name])
     mixed = [len(episode[0]["content"]) for episode in scratch._even(list(plays.values()))]
     for number, name in enumerate(names, start=1):
-        own = modules.suite.alone(config, name)
+        own = suite.alone(config, name)
         share = mixed.count(100 * number) / len(mixed)
         assert own.scratch.steps == pytest.approx(config.scratch.steps * share, abs=1)
         assert [env.name for env in own.envs] == [name]
         assert [Path(folder).name for folder in own.scratch.folders] == [name]
 
 
-def test_the_page_has_paired_differences(modules):
+def test_the_page_has_paired_differences():
     """The differences 0.1, 0.2 and 0.3 have the mean 0.2 ± 4.303 · 0.1 / √3."""
     rows = [
         {
@@ -55,7 +43,7 @@ def test_the_page_has_paired_differences(modules):
         for seed, gain in enumerate(gains)
         for model, gain in (("cloned", 0.0), ("trained", gain))
     ]
-    page = modules.report.page(rows, "the command")
+    page = suite_report.page(rows, "the command")
     cells = "0.50 | 0.70 | +0.20 ± 0.25 | 0.50 | 0.50 | +0.20 ± 0.25 | 1,000, 1,000 |"
     assert f"| Maze | 100 | {cells}" in page
     assert "| Maze | common, trained | 0.60 (0.50–0.69), 25% | 0.70 (0.60–0.78), 25% |" in page

@@ -6,8 +6,8 @@ import gymnasium
 import psutil
 import pytest
 import small_run
-from pool_hosts import hosts
 from scripted import collect
+from started_hosts import hosts
 from typer.testing import CliRunner
 
 from agentgym_envs.evaluate import baselines
