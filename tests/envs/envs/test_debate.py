@@ -1,8 +1,6 @@
 import random
 import re
-import sys
 from collections import Counter
-from pathlib import Path
 
 import gymnasium
 import pytest
@@ -392,11 +390,9 @@ def test_who_tells_reads_and_answers_solves_every_task(seat):
 
 @pytest.fixture(scope="module")
 def shortcuts():
-    sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))
     from shortcut_policies import debate
 
-    yield debate.POLICIES[DEBATE]
-    sys.path.pop(0)
+    return debate.POLICIES[DEBATE]
 
 
 @pytest.mark.parametrize("seat", ["debater_0", "debater_2"])

@@ -1,7 +1,5 @@
 import random
-import sys
 from collections import Counter
-from pathlib import Path
 
 import gymnasium
 import numpy as np
@@ -218,11 +216,9 @@ def test_a_conceder_varies_with_the_seed_alone():
 
 @pytest.fixture(scope="module")
 def shortcuts():
-    sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))
     from shortcut_policies import negotiation
 
-    yield negotiation.POLICIES[NEGOTIATION]
-    sys.path.pop(0)
+    return negotiation.POLICIES[NEGOTIATION]
 
 
 @pytest.mark.parametrize("seat", [ZERO, ONE])

@@ -182,7 +182,6 @@ def test_a_benchmark_runs_small_on_this_machine(script, warm, tmp_path):
 
 
 def test_gpu_results_are_not_written_without_a_gpu(monkeypatch, capsys):
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     monkeypatch.setattr("torch.accelerator.is_available", lambda: False)
     gpu = import_module("gpu")
     with pytest.raises(typer.Exit) as ended:

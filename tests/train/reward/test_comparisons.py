@@ -1,7 +1,6 @@
 """Measurements and reports of `benchmarks/compare.py`, on small runs worked out by hand."""
 
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean, stdev
@@ -11,6 +10,7 @@ import one_step
 import pytest
 import tiny
 
+from agentgym_envs.evaluate.metrics import wilson
 from agentgym_train.algorithms.grpo import GRPO
 from agentgym_train.config import EngineConfig
 from agentgym_train.data.types import Group
@@ -21,15 +21,11 @@ BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
 
 @pytest.fixture(scope="module")
 def modules():
-    sys.path.insert(0, str(BENCHMARKS))
-    try:
-        import compare
-        import compare_report
-        import horizons
+    import compare
+    import compare_report
+    import horizons
 
-        yield SimpleNamespace(compare=compare, report=compare_report, horizons=horizons)
-    finally:
-        sys.path.remove(str(BENCHMARKS))
+    return SimpleNamespace(compare=compare, report=compare_report, horizons=horizons)
 
 
 def recorded():
@@ -163,6 +159,32 @@ def test_the_record_of_the_chained_barriers_is_that_of_the_run():
     tiers = [fmean(solved[n : n + 25]) for n in range(0, 100, 25)]
     cells = " | ".join(f"{value:.2f}" for value in tiers)
     assert f"| after training, 25 dev mazes per tier | {cells} |" in page
+
+
+def test_the_figures_of_smollm2_are_those_of_its_run():
+    steps = json.loads((BENCHMARKS / "results" / "smollm2.json").read_text())
+    page = (BENCHMARKS / "README.md").read_text()
+    tokens, episodes = (round(sum(step[key] for step in steps)) for key in ("tokens", "episodes"))
+    assert f"Training had {tokens:,} tokens and {episodes:,} episodes in {len(steps)} steps" in page
+    for first, last, horizon in ((1, 15, 6), (16, 30, 10), (31, 40, 16)):
+        part = steps[first - 1 : last]
+        assert {step["horizon"] for step in part} == {horizon}
+        success, mixed, invalid, entropy = (
+            fmean(step[key] for step in part)
+            for key in ("success", "mixed_groups", "invalid", "entropy")
+        )
+        minutes = sum(step["seconds"] for step in part) / 60
+        assert (
+            f"| {first} to {last} | {horizon} | {success:.2f} | {100 * mixed:.0f} % |"
+            f" {100 * invalid:.1f} % | {entropy:.2f} | {minutes:.0f} |" in page
+        )
+    result = (BENCHMARKS / "results" / "smollm2.md").read_text()
+    for model, kind, solved in (("before", "cloned", 24), ("after", "trained", 49)):
+        low, high = wilson(solved, 154)
+        assert f"| dev and test | {model} | {solved / 154:.2f} ({low:.2f}–{high:.2f}) |" in result
+        (row,) = (line for line in page.splitlines() if line.startswith(f"| {kind} | "))
+        assert f"| {solved} ({solved / 154:.2f}; " in row
+        assert f"{low:.2f}–{high:.2f})" in row
 
 
 def test_what_the_documents_say_of_the_growing_horizon_is_so():

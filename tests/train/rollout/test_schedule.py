@@ -1,8 +1,6 @@
 """Which rows share a step: the collector and ``hf`` under a virtual clock, and ``Responses``."""
 
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import timed
@@ -17,13 +15,9 @@ from agentgym_train.rollout.responses import Responses
 @pytest.fixture(scope="module")
 def benchmark():
     """The module ``benchmarks/rollout_schedule.py``."""
-    sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))
-    try:
-        import rollout_schedule
+    import rollout_schedule
 
-        yield rollout_schedule
-    finally:
-        del sys.path[0]
+    return rollout_schedule
 
 
 def uneven(rng):
