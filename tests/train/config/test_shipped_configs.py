@@ -83,7 +83,7 @@ def test_it_passes_every_check(file, model, teacher, said, judge, tmp_path):
         if "path" in table:
             table["path"] = judge
     if raw.get("generator") == {"name": "vllm"}:
-        del raw["generator"]  # vLLM has an environment of its own
+        del raw["generator"]  # vLLM is not installed in this environment
     first, *others = (
         reward.of(raw | sections) for sections in raw.pop("methods", {"": {}}).values()
     )

@@ -1,11 +1,13 @@
 """The separate policies and the page of `benchmarks/suite.py`."""
 
+import json
 from pathlib import Path
 
 import pytest
 import suite
 import suite_report
 
+from agentgym_envs.evaluate.metrics import wilson
 from agentgym_train import config as configuration
 from agentgym_train.models import scratch
 
@@ -30,6 +32,28 @@ def test_a_separate_policy_clones_as_many_episodes_as_its_family_has_in_common_c
         assert own.scratch.steps == pytest.approx(config.scratch.steps * share, abs=1)
         assert [env.name for env in own.envs] == [name]
         assert [Path(folder).name for folder in own.scratch.folders] == [name]
+
+
+def test_the_record_of_the_common_policy_is_that_of_its_runs():
+    rows = json.loads((BENCHMARKS / "results" / "suite_common.json").read_text())
+    page = (BENCHMARKS / "results" / "suite_experiments.md").read_text()
+    table = [line for line in page.splitlines() if line.startswith("| ")]
+    shown = {cells[1]: cells[2:-1] for cells in map(_cells, table)}
+    families = list(dict.fromkeys(row["family"] for row in rows))
+    gains = dict.fromkeys(families, 0.0)
+    for row in rows:
+        low, high = wilson(round(row["success"] * row["episodes"]), row["episodes"])
+        cell = f"{row['success']:.2f}, {100 * row['invalid']:.0f} % ({low:.2f}–{high:.2f})"
+        own = shown[f"seed {row['seed']}, {row['model']}"]
+        assert own[families.index(row["family"])] == cell
+        gains[row["family"]] += row["success"] * (1 if row["model"] == "trained" else -1) / 3
+    means = [f"{gain:+.3f}".replace("-", "−") for gain in gains.values()]
+    assert shown["mean difference"] == means
+
+
+def _cells(line):
+    """Returns the cells of a line, with an empty one at each end of a row of a table."""
+    return [cell.strip() for cell in line.split("|")]
 
 
 def test_the_page_has_paired_differences():
