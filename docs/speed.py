@@ -23,8 +23,10 @@ SOURCES = {
     "babyai": Source("env_throughput.md", "BabyAI "),
     "household": Source("household.md"),
     "scienceworld": Source("env_throughput.md", "ScienceWorld, "),
+    "shop": Source("shop.md"),
     "textcraft": Source("textcraft_speed.md"),
     "textworld": Source("env_throughput.md", "TextWorld, "),
+    "tools": Source("tools.md"),
     "web": Source("web_throughput.md"),
 }
 

@@ -203,6 +203,16 @@ class TroubleEnv(TextEnv):
             yield "on"
 
 
+class OraclelessEnv(TroubleEnv):
+    """A text environment whose oracle has no action."""
+
+    def act(self, action):
+        return Outcome("on", 0.0)
+
+    def oracle(self):
+        yield from ()
+
+
 class UnsplitEnv(TroubleEnv):
     """A text environment without the required keyword ``split``."""
 
@@ -240,6 +250,9 @@ gymnasium.register("support/Faulty-v0", entry_point="faulty_envs:FaultyEnv", max
 gymnasium.register("support/Odd-v0", entry_point="faulty_envs:OddEnv", max_episode_steps=100)
 gymnasium.register("support/Info-v0", entry_point="faulty_envs:InfoEnv", max_episode_steps=2)
 gymnasium.register("support/Trouble-v0", entry_point="faulty_envs:TroubleEnv", max_episode_steps=5)
+gymnasium.register(
+    "support/Oracleless-v0", entry_point="faulty_envs:OraclelessEnv", max_episode_steps=5
+)
 gymnasium.register("support/Unsplit-v0", entry_point="faulty_envs:UnsplitEnv", max_episode_steps=5)
 gymnasium.register(
     "support/SlowStart-v0", entry_point="faulty_envs:SlowStartEnv", max_episode_steps=100

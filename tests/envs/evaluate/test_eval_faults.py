@@ -184,6 +184,13 @@ def test_a_dry_run_asks_no_server_and_writes_nothing(tmp_path):
     assert f"about {10 * 4 * 100 / 30 / 5 / 60:.1f} minutes at 5 episodes at a time" in output
 
 
+def test_a_dry_run_without_oracle_plays_at_random():
+    """Random play uses all of the three turns."""
+    env_id = "support/Oracleless-v0"
+    output = call(f"faulty_envs:{env_id}", "--horizon", 3, "--model", "m", "--dry-run")
+    assert re.search(rf"{env_id} 3 3 3 ", output), "episodes, turns, the horizon"
+
+
 @pytest.mark.parametrize(
     ("agent", "attempts", "window"),
     [*product(["react", "correct", "plan", "reflect"], [1, 3], [None, 2])],

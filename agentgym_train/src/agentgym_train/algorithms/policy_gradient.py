@@ -46,6 +46,8 @@ class PolicyGradient(Algorithm):
     kl_coef: NonNegative = 0.0
     """Weight of the KL divergence from the initial policy."""
     kl_estimator: Estimator = "k3"
+    """Estimator of the KL divergence (Schulman, 2020). "k1" can be negative and is useless in the
+    loss; "k3" is never negative."""
     kl_in: Literal["loss", "reward"] = "loss"
     """Where the KL divergence is added. In the reward, the usual estimator is k1."""
     entropy_coef: NonNegative = 0.0

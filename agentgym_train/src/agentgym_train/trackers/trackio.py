@@ -23,6 +23,7 @@ class Trackio(TrackerPlugin):
     """Logs to the folder ``TRACKIO_DIR``, or to the Space ``TRACKIO_SPACE_ID``."""
 
     project: Name = "agentgym"
+    """Name of the project that has the run."""
     run: Name | None = None
     """Name of the run, unique in the project; default: the run folder's name and random letters."""
 

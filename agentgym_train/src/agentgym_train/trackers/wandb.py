@@ -24,6 +24,7 @@ class WandB(TrackerPlugin):
     """
 
     project: Name = "agentgym"
+    """Name of the project that has the run."""
     run: Name | None = None
     """Name of the run; default: the run folder's name."""
 
