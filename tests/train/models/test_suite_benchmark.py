@@ -1,17 +1,18 @@
 """The separate policies and the page of `benchmarks/suite.py`."""
 
 import json
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
 import suite
 import suite_report
 
-from agentgym_envs.evaluate.metrics import wilson
 from agentgym_train import config as configuration
 from agentgym_train.models import scratch
 
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
+RESULTS = BENCHMARKS / "results"
 
 
 def test_a_separate_policy_clones_as_many_episodes_as_its_family_has_in_common_cloning(
@@ -34,26 +35,30 @@ def test_a_separate_policy_clones_as_many_episodes_as_its_family_has_in_common_c
         assert [Path(folder).name for folder in own.scratch.folders] == [name]
 
 
-def test_the_record_of_the_common_policy_is_that_of_its_runs():
-    rows = json.loads((BENCHMARKS / "results" / "suite_common.json").read_text())
-    page = (BENCHMARKS / "results" / "suite_experiments.md").read_text()
-    table = [line for line in page.splitlines() if line.startswith("| ")]
-    shown = {cells[1]: cells[2:-1] for cells in map(_cells, table)}
-    families = list(dict.fromkeys(row["family"] for row in rows))
-    gains = dict.fromkeys(families, 0.0)
-    for row in rows:
-        low, high = wilson(round(row["success"] * row["episodes"]), row["episodes"])
-        cell = f"{row['success']:.2f}, {100 * row['invalid']:.0f} % ({low:.2f}–{high:.2f})"
-        own = shown[f"seed {row['seed']}, {row['model']}"]
-        assert own[families.index(row["family"])] == cell
-        gains[row["family"]] += row["success"] * (1 if row["model"] == "trained" else -1) / 3
-    means = [f"{gain:+.3f}".replace("-", "−") for gain in gains.values()]
-    assert shown["mean difference"] == means
+def test_the_page_is_that_of_its_data():
+    page = (RESULTS / "suite.md").read_text()
+    rows = json.loads((RESULTS / "suite.json").read_text())
+    assert page == suite_report.page(rows, "python benchmarks/suite.py run --seeds 3 --jobs 2")
+    assert min(row["episodes"] for row in rows) > 150
+    runs = {(row["policy"], row["seed"]) for row in rows}
+    families = {row["family"] for row in rows}
+    assert runs == {(policy, seed) for policy in {"all", *families} for seed in range(3)}
 
 
-def _cells(line):
-    """Returns the cells of a line, with an empty one at each end of a row of a table."""
-    return [cell.strip() for cell in line.split("|")]
+def test_the_summary_quotes_the_page():
+    """The table of `benchmarks/README.md` has the first columns of the page's table."""
+    short = _table((RESULTS.parent / "README.md").read_text(), "LockedMaze")
+    assert len(short) == 5
+    page = _table((RESULTS / "suite.md").read_text(), "LockedMaze")[:5]
+    assert [row[:4] for row in short] == [[*row[:1], *row[2:5]] for row in page]
+    assert [row[4:] for row in short] == [row[6:8] for row in page]
+
+
+def _table(text, first):
+    """Returns the rows of the table that has a row with this first cell, from that row on."""
+    lines = iter(text[text.index(f"\n| {first} |") + 1 :].splitlines())
+    rows = takewhile(lambda line: line.startswith("|"), lines)
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
 
 
 def test_the_page_has_paired_differences():
