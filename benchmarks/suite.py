@@ -2,10 +2,11 @@
 
     python benchmarks/suite.py run --seeds 3 --jobs 2
 
-Each seed trains `configs/suite.toml`, and the same model once per family, on the family's episodes
-and tasks only. A separate policy has about as many tokens as its family has in the common
-training. All models play the same held-out tasks of the dev and test splits. The command
-writes ``benchmarks/results/suite.{json,md}``. After an interruption, the same command resumes.
+Each seed trains `configs/suite.toml`, and a policy with the same layers once per family, on the
+family's episodes and tasks only. A separate policy has its own tokenizer, the same steps of
+copying, and about as many tokens as its family has in the other parts of the common training.
+All models play the same held-out tasks of the dev and test splits. The command writes
+``benchmarks/results/suite.{json,md}``. After an interruption, the same command resumes.
 """
 
 import json
