@@ -205,7 +205,8 @@ def option_table(kind: type) -> str:
     rows = [
         f"| `{item.name}` | {type_of(item)} | {default_of(item)} | {texts.get(item.name, '')} |"
         for item in fields(kind)
-        if item.init and not is_dataclass(item.type)  # a section of its own
+        # A table of keys has neither what a plugin sets itself nor other sections.
+        if item.init and not is_dataclass(item.type)
     ]
     return (
         "\n".join(["| key | type | default | meaning |", "|---|---|---|---|", *rows])

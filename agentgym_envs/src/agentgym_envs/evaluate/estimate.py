@@ -151,17 +151,21 @@ def _horizon(job: Job, env_id: str) -> int:
 
 
 def _sample(job: Job, item: Item) -> Row:
-    """Plays an episode by the oracle, or at random if there is no oracle or it has no action."""
-    for agent in ("oracle", "random") if item.env.text_env else ("random",):
-        factory = load(agent)
-        settings = Settings(agent=factory.name, format=None, horizon=job.settings.horizon)
-        limits = Limits(concurrency=1, retries=0, timeout=job.options.timeout)
-        runner = Runner(settings=settings, factory=factory, record=Rows(), limits=limits)
-        asyncio.run(runner.run([item]))
-        row = runner.record.rows[-1]
+    """Plays an episode by the oracle. Without an action of the oracle, plays at random."""
+    if item.env.text_env:
+        row = _played(job, item, "oracle")
         if row["row"] == "fault" or row["turns"]:
-            break
-    return row
+            return row
+    return _played(job, item, "random")
+
+
+def _played(job: Job, item: Item, agent: str) -> Row:
+    factory = load(agent)
+    settings = Settings(agent=factory.name, format=None, horizon=job.settings.horizon)
+    limits = Limits(concurrency=1, retries=0, timeout=job.options.timeout)
+    runner = Runner(settings=settings, factory=factory, record=Rows(), limits=limits)
+    asyncio.run(runner.run([item]))
+    return runner.record.rows[-1]
 
 
 def _show(job: Job, title: str) -> None:
