@@ -103,6 +103,24 @@ def test_no_thing_of_a_large_maze_is_next_to_the_start():
     assert (min(ways[16]), min(ways[24])) == (2, 3)
 
 
+def test_things_lie_in_dead_ends_if_there_are_enough():
+    """The tasks have mazes with enough dead ends and mazes with too few."""
+    tasks = MazeTasks((8, 16), 3)
+    enough = Counter()
+    for maze in (tasks.get(i).data["maze"] for i in tasks.ids("train")[::5]):
+        least = len(maze.exits) // 8
+        ends = {
+            room
+            for room, exits in maze.exits.items()
+            if len(exits) == 1 and room != maze.start and len(path(maze, maze.start, room)) >= least
+        }
+        places = set(maze.things.values())
+        assert len(places) == 3
+        enough[len(ends) >= 3] += 1
+        assert len(ends) < 3 or places <= ends
+    assert min(enough[True], enough[False]) > 10
+
+
 def test_random_play_solves_less_than_a_third_of_the_default_mazes():
     env = gymnasium.make("agentgym/Maze-v1", split="test", admissible=True)
     solved = []

@@ -306,6 +306,18 @@ def test_the_answerers_seat_is_one_too():
     assert info["success"]
 
 
+def test_the_answerer_hears_as_many_questions_as_the_readme_says():
+    env, _ = begun(CHILE, seats="answerer_0", split="test")
+    for task_id in env.unwrapped.task_ids:
+        env.reset(options={"task_id": task_id})
+        over, questions = False, 0
+        while not over:
+            *_, over, _, info = env.step(next(env.unwrapped.oracle()))
+            questions += 1
+        assert info["success"]
+        assert questions in ((6, 7) if task_id.startswith("element") else (7, 8)), task_id
+
+
 @pytest.mark.parametrize("every", [6, pytest.param(1, marks=pytest.mark.full)])
 def test_the_oracle_finds_everything_within_twenty_questions(every):
     game = make_game(ID)
