@@ -3,6 +3,7 @@
 import json
 from itertools import takewhile
 from pathlib import Path
+from statistics import fmean, stdev
 
 import pytest
 import suite
@@ -46,12 +47,41 @@ def test_the_page_is_that_of_its_data():
 
 
 def test_the_summary_quotes_the_page():
-    """The table of `benchmarks/README.md` has the first columns of the page's table."""
+    """The table of `benchmarks/README.md` has columns of the page's table."""
     short = _table((RESULTS.parent / "README.md").read_text(), "LockedMaze")
     assert len(short) == 5
     page = _table((RESULTS / "suite.md").read_text(), "LockedMaze")[:5]
     assert [row[:4] for row in short] == [[*row[:1], *row[2:5]] for row in page]
     assert [row[4:] for row in short] == [[row[6], row[8]] for row in page]
+
+
+def test_what_the_summary_says_of_the_differences_is_so():
+    rows = json.loads((RESULTS / "suite.json").read_text())
+    success = {
+        (row["policy"] == "all", row["family"], row["model"], row["seed"]): row["success"]
+        for row in rows
+    }
+
+    def gains(family, first, second):
+        """Returns the differences by seed, and the end of their interval that is nearer to 0."""
+        found = [
+            success[first[0], family, first[1], seed] - success[second[0], family, second[1], seed]
+            for seed in range(3)
+        ]
+        return found, abs(fmean(found)) - 4.303 * stdev(found) / 3**0.5
+
+    common, separate, cloned = (True, "trained"), (False, "trained"), (True, "cloned")
+    families = {row["family"] for row in rows}
+    trained = {family: gains(family, common, cloned) for family in families}
+    shared = {family: gains(family, common, separate) for family in families}
+    assert {f for f, (_, nearer) in trained.items() if nearer > 0} == {"BabyAI", "LockedMaze"}
+    assert {f for f, (_, nearer) in shared.items() if nearer > 0} == {"Household"}
+    leads = {family for family, (found, _) in shared.items() if min(found) > 0}
+    assert leads == {"Household", "TextCraft", "Search"}
+    page = {row[0]: row[7] for row in _table((RESULTS / "suite.md").read_text(), "LockedMaze")[:5]}
+    summary = (RESULTS.parent / "README.md").read_text()
+    for family in ("Household", "TextCraft"):
+        assert f"{page[family].lstrip('+')} on {family}" in summary
 
 
 def _table(text, first):
