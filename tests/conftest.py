@@ -1,8 +1,11 @@
 import fcntl
 import gc
 import os
+import shutil
 import signal
+import tempfile
 from functools import lru_cache, partial
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -19,6 +22,36 @@ os.environ["COLUMNS"] = "200"  # tables are printed whole, whatever the terminal
 os.environ["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1"
 # A shell's background jobs ignore it, and so would what tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+OWN = ("pytest-of-", "torchinductor_")  # temporary files of the tools
+temporary = pytest.StashKey[Path]()
+
+
+def pytest_configure(config):
+    """The temporary files of all processes of a session are in one folder."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        config.stash[temporary] = Path(tempfile.mkdtemp(prefix="agentgym-tests-"))
+        os.environ["TMPDIR"] = tempfile.tempdir = str(config.stash[temporary])
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session, exitstatus):
+    """The folder ends with the session; a file that a test left there fails the session.
+
+    After a failure the folder stays.
+    """
+    folder = session.config.stash.get(temporary, None)
+    if folder is None:  # a process of xdist
+        return
+    left = [path.name for path in folder.iterdir() if not path.name.startswith(OWN)]
+    if left:
+        session.exitstatus = exitstatus or pytest.ExitCode.TESTS_FAILED
+        session.config.get_terminal_writer().line(
+            f"\nThe tests left temporary files in {folder}: {', '.join(sorted(left))}", red=True
+        )
+    elif exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.hookimpl(wrapper=True)

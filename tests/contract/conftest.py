@@ -4,6 +4,7 @@ import locale
 import signal
 import socket
 import sys
+import tempfile
 
 import pytest
 from warm_kit import Forks
@@ -25,6 +26,8 @@ def warm(forks, monkeypatch, tmp_path):
     """
     monkeypatch.setattr(subprocesses, "start", forks.start)
     monkeypatch.chdir(tmp_path)  # some litter
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     language, depth = locale.setlocale(locale.LC_ALL), sys.getrecursionlimit()
     yield

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from importlib import import_module
@@ -68,6 +69,8 @@ class FaultyEnv(gymnasium.Env):
             time.sleep(3600)
         if how == "die":
             os._exit(7)
+        if how == "litter":
+            tempfile.mkstemp()
         if how == "exit":
             sys.exit("leaving")
         if how == "crash":

@@ -16,6 +16,7 @@ def start():
         SimpleNamespace(pid=NO_PROCESS, stderr=stderr, wait=lambda timeout: 7, poll=lambda: None),
         worker,
         worker.board,
+        f"{os.devnull}/none",  # it has no folder
     )
 
 

@@ -4,7 +4,9 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import gymnasium
 import psutil
@@ -590,6 +592,22 @@ def test_the_timeout_starts_when_a_request_is_reached():
         assert all(r.error is None for r in gather(pool, 6).values())
 
 
+@pytest.mark.parametrize("end", ["die", "hang", "ok"])
+def test_the_temporary_files_of_a_worker_end_with_it(end, monkeypatch):
+    above = tempfile.mkdtemp()  # not in tmp_path, which is too long for sockets
+    monkeypatch.setattr(tempfile, "tempdir", above)
+    with EnvPool(FAULTY, 1, timeout=2) as pool:
+        start(pool)
+        pool.send(0, "litter")
+        assert gather(pool, 1)[0].error is None
+        (folder,) = Path(above).iterdir()
+        assert len(list(folder.iterdir())) == 1
+        pool.send(0, end)
+        gather(pool, 1)
+        assert folder.exists() == (end == "ok")
+    os.rmdir(above)  # fails if a file is left
+
+
 def test_workers_end_when_the_parent_is_killed_even_while_an_environment_hangs(tmp_path):
     script = tmp_path / "parent.py"
     script.write_text(
@@ -602,7 +620,8 @@ def test_workers_end_when_the_parent_is_killed_even_while_an_environment_hangs(t
         "print(*pool.pids(), flush=True)\n"
         "os.kill(os.getpid(), 9)\n"
     )
-    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    above = tempfile.mkdtemp()
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": above}
     done = subprocess.run(
         [sys.executable, script], env=environ, capture_output=True, text=True, check=False
     )
@@ -612,6 +631,7 @@ def test_workers_end_when_the_parent_is_killed_even_while_an_environment_hangs(t
     while any(psutil.pid_exists(p) for p in pids) and time.monotonic() < end:
         time.sleep(0.1)
     assert not any(psutil.pid_exists(p) for p in pids)
+    os.rmdir(above)  # fails if a file of a worker is left
 
 
 def test_a_fork_of_the_parent_leaves_its_workers_alone(tmp_path):

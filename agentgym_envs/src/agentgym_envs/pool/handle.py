@@ -3,6 +3,7 @@
 import logging
 import mmap
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -24,6 +25,9 @@ log = logging.getLogger(__name__)
 CHUNK = 2**18
 LAST_WORDS = 2000  # characters of a worker's standard error that an error repeats
 LAST_BREATH = 2.0  # seconds in which a process must end after closing its socket
+# Characters of a temporary folder. Browsers make sockets below it, and a socket's path has at most
+# 104 characters on macOS.
+LONGEST_FOLDER = 40
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ class Handle:
     """
 
     def __init__(self, setup: bytes):
-        self.process, self.socket, self._board = _start()
+        self.process, self.socket, self._board, self._folder = _start()
         assert self.process.stderr is not None
         self._words = _Tail(self.process.stderr)
         self.inbox = Inbox()
@@ -151,6 +155,10 @@ class Handle:
         words = self._words.text()
         return f"{self._end}; its last words:\n{words}" if words else self._end
 
+    def remove_folder(self) -> None:
+        """Removes the temporary folder of a worker that has ended."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
     def leave(self) -> None:
         """Releases the worker in a fork: it belongs to the parent process."""
         self.socket.close()
@@ -194,23 +202,36 @@ class Handle:
         return memoryview(b"".join(chunks))[sent - start :]
 
 
-def _start() -> tuple[subprocess.Popen[bytes], socket.socket, mmap.mmap]:
-    """Starts a worker; returns its process, our end of its connection, and its board."""
+def _start() -> tuple[subprocess.Popen[bytes], socket.socket, mmap.mmap, str]:
+    """Starts a worker.
+
+    Returns:
+        Its process, our end of its connection, its board, and its temporary folder. The folder
+        holds the files of browsers and simulators, which a killed worker cannot remove.
+    """
+    above = tempfile.gettempdir()
+    folder = tempfile.mkdtemp(
+        prefix="agentgym-worker-", dir=above if len(above) <= LONGEST_FOLDER else "/tmp"
+    )
     ours, theirs = socket.socketpair()
     ours.setblocking(False)
     with theirs, tempfile.TemporaryFile() as file:
         file.truncate(8)
         board = mmap.mmap(file.fileno(), 8)
         fds = (theirs.fileno(), file.fileno())
-        process = subprocess.Popen(
-            python_command("agentgym_envs.pool.worker", *map(str, fds)),
-            pass_fds=fds,
-            stdin=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            env=python_environment(),
-            process_group=0,  # Ctrl-C in the parent's terminal does not reach it
-        )
-    return process, ours, board
+        try:
+            process = subprocess.Popen(
+                python_command("agentgym_envs.pool.worker", *map(str, fds), folder),
+                pass_fds=fds,
+                stdin=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                env=python_environment(TMPDIR=folder),
+                process_group=0,  # Ctrl-C in the parent's terminal does not reach it
+            )
+        except BaseException:
+            os.rmdir(folder)
+            raise
+    return process, ours, board, folder
 
 
 class _Tail:
@@ -260,6 +281,8 @@ def end_all(workers: list[Handle], timeout: float) -> None:
             with suppress(ProcessLookupError):  # a dead worker's children are still in its group
                 os.killpg(worker.process.pid, number)
         _wait_all(workers, LAST_BREATH)
+    for worker in workers:
+        worker.remove_folder()
 
 
 def _wait_all(workers: list[Handle], seconds: float) -> None:

@@ -1,6 +1,6 @@
 """A worker process of :class:`agentgym_envs.pool.EnvPool`.
 
-Its command is ``python -m agentgym_envs.pool.worker SOCKET BOARD``.
+Its command is ``python -m agentgym_envs.pool.worker SOCKET BOARD FOLDER``.
 
 It is a separate program, not a ``multiprocessing`` child. So no process with torch threads is
 forked, and the user's script does not run a second time. The worker ends when the socket closes,
@@ -8,6 +8,9 @@ also if the parent was killed.
 
 The board is eight bytes of shared memory: the id of the last request that the worker began. The
 parent can still read it after the worker has died.
+
+The folder is the worker's temporary folder (``TMPDIR``). The parent removes it after the worker's
+end, and so does a worker that outlives its parent.
 """
 
 import json
@@ -15,6 +18,7 @@ import math
 import mmap
 import os
 import select
+import shutil
 import signal
 import socket
 import sys
@@ -153,13 +157,13 @@ class Worlds:
                 traceback.print_exc()
 
 
-def serve(connection: socket.socket, board: mmap.mmap) -> None:
-    """Answers requests until the socket closes."""
+def serve(connection: socket.socket, board: mmap.mmap, folder: str) -> None:
+    """Answers requests until the socket closes, then removes the worker's temporary folder."""
     requests = _requests(connection)
     setup = next(requests, None)
     if setup is None:
         return
-    threading.Thread(target=_end_late, args=(connection,), daemon=True).start()
+    threading.Thread(target=_end_late, args=(connection, folder), daemon=True).start()
     if setup["path"]:
         sys.path += setup["path"]  # last, so that nothing there shadows an installed module
         plugins.discover.cache_clear()
@@ -172,6 +176,7 @@ def serve(connection: socket.socket, board: mmap.mmap) -> None:
         except OSError:
             break
     worlds.close()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _requests(connection: socket.socket) -> Iterator[dict[str, Any]]:
@@ -182,13 +187,14 @@ def _requests(connection: socket.socket) -> Iterator[dict[str, Any]]:
             yield from inbox.feed(data)
 
 
-def _end_late(connection: socket.socket) -> None:
+def _end_late(connection: socket.socket, folder: str) -> None:
     """Ends the process soon after the socket has closed: an environment can hang."""
     hangup = select.poll()
     hangup.register(connection, select.POLLHUP)
     hangup.poll()
     threading.Event().wait(GRACE)
     cache.discard_drafts()
+    shutil.rmtree(folder, ignore_errors=True)
     os._exit(1)
 
 
@@ -263,4 +269,4 @@ if __name__ == "__main__":
     os.dup2(2, 1)  # prints of environments must not reach the parent's standard output
     parent = socket.socket(fileno=int(sys.argv[1]))
     parent.set_inheritable(False)
-    serve(parent, mmap.mmap(int(sys.argv[2]), 8))
+    serve(parent, mmap.mmap(int(sys.argv[2]), 8), sys.argv[3])

@@ -19,6 +19,7 @@ JAVA_OPTIONS = (
     "-Xmx256m",
     "-Xss4m",
     "-XX:+UseSerialGC",
+    "-XX:-UsePerfData",  # no file in /tmp, which would stay when the process is killed
     "-XX:+UnlockExperimentalVMOptions",
     "-XX:hashCode=2",
     "--add-opens=java.base/java.util=ALL-UNNAMED",  # for the state of its random generator
