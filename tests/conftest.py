@@ -31,7 +31,7 @@ temporary = pytest.StashKey[Path]()
 def pytest_configure(config):
     """The temporary files of all processes of a session are in one folder."""
     if "PYTEST_XDIST_WORKER" not in os.environ:
-        config.stash[temporary] = Path(tempfile.mkdtemp(prefix="agentgym-tests-"))
+        config.stash[temporary] = Path(tempfile.mkdtemp(prefix="agentgym-"))
         os.environ["TMPDIR"] = tempfile.tempdir = str(config.stash[temporary])
 
 

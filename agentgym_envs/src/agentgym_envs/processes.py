@@ -5,7 +5,20 @@ They never import from the working directory by accident.
 
 import os
 import sys
+import tempfile
 from collections.abc import Sequence
+
+LONGEST = 40  # characters of a temporary folder in which a process can still make sockets
+
+
+def temporary_folder() -> str:
+    """Makes a folder for the temporary files of a process; the caller removes it.
+
+    Browsers make sockets there. A socket's path has at most 104 characters on macOS, so a long
+    temporary folder is replaced by /tmp.
+    """
+    above = tempfile.gettempdir()
+    return tempfile.mkdtemp(prefix="agentgym-", dir=above if len(above) <= LONGEST else "/tmp")
 
 
 def python_command(module: str, *args: str) -> list[str]:

@@ -18,16 +18,13 @@ from typing import IO, NamedTuple
 
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.pool.wire import Inbox
-from agentgym_envs.processes import python_command, python_environment
+from agentgym_envs.processes import python_command, python_environment, temporary_folder
 
 log = logging.getLogger(__name__)
 
 CHUNK = 2**18
 LAST_WORDS = 2000  # characters of a worker's standard error that an error repeats
 LAST_BREATH = 2.0  # seconds in which a process must end after closing its socket
-# Characters of a temporary folder. Browsers make sockets below it, and a socket's path has at most
-# 104 characters on macOS.
-LONGEST_FOLDER = 40
 
 
 @dataclass(frozen=True)
@@ -209,10 +206,7 @@ def _start() -> tuple[subprocess.Popen[bytes], socket.socket, mmap.mmap, str]:
         Its process, our end of its connection, its board, and its temporary folder. The folder
         holds the files of browsers and simulators, which a killed worker cannot remove.
     """
-    above = tempfile.gettempdir()
-    folder = tempfile.mkdtemp(
-        prefix="agentgym-worker-", dir=above if len(above) <= LONGEST_FOLDER else "/tmp"
-    )
+    folder = temporary_folder()
     ours, theirs = socket.socketpair()
     ours.setblocking(False)
     with theirs, tempfile.TemporaryFile() as file:

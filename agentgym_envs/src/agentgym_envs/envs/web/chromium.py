@@ -20,6 +20,7 @@ from agentgym_envs.envs.web.clipboard import Clipboard
 from agentgym_envs.envs.web.connection import Connection, Gone, Refused, Target
 from agentgym_envs.envs.web.pipe import Pipe
 from agentgym_envs.errors import EnvRaised, EnvTimeout, MissingBrowser
+from agentgym_envs.processes import temporary_folder
 from agentgym_envs.randomness import undisturbed
 
 # Chromium without the parts for a window is faster.
@@ -115,11 +116,19 @@ class Chromium:
         self.clipboard = Clipboard(desktop=setting.headed)
         self.targets: dict[str, Target] = {}
         self.watchers: dict[str, Watcher] = {}
-        self.browser, pipe = launch(playwright.chromium, executable, setting)
+        # A browser that is killed leaves files in its temporary folder.
+        self._temporary = temporary_folder()
         try:
-            self._connect(pipe)
+            self.browser, pipe = launch(
+                playwright.chromium, executable, setting, temporary=self._temporary
+            )
+            try:
+                self._connect(pipe)
+            except BaseException:
+                self.browser.close()
+                raise
         except BaseException:
-            self.browser.close()
+            self._remove_files()
             raise
 
     def _connect(self, pipe: Pipe) -> None:
@@ -151,6 +160,15 @@ class Chromium:
                 self.watchers[gone.context].closed(gone.session)
         elif session in self.targets and self.targets[session].context in self.watchers:
             self.watchers[self.targets[session].context].heard(session, event, params)
+
+    def close(self) -> None:
+        """Ends the browser; removes its temporary files."""
+        self.connection.close()
+        self.browser.close()
+        self._remove_files()
+
+    def _remove_files(self) -> None:
+        shutil.rmtree(self._temporary, ignore_errors=True)
 
     @property
     def alive(self) -> bool:
@@ -239,8 +257,7 @@ class _Process:
             return
         if self.running.get(chromium.setting) is chromium:
             del self.running[chromium.setting]
-        chromium.connection.close()
-        chromium.browser.close()
+        chromium.close()
         self._rest()
 
     def _rest(self) -> None:
@@ -253,10 +270,16 @@ class _Process:
 process = _Process()
 
 
-def launch(kind: Any, executable: str, setting: Setting) -> tuple[Any, Pipe]:
+def launch(kind: Any, executable: str, setting: Setting, *, temporary: str) -> tuple[Any, Pipe]:
     """Starts a browser, in its sandbox unless the user is root.
 
     If the kernel allows no sandbox, the browser runs without one, and a warning says so.
+
+    Args:
+        kind: Playwright's type of browser.
+        executable: the browser's program.
+        setting: the start options.
+        temporary: folder for the browser's temporary files.
 
     Returns:
         Playwright's browser and our side of its pipe.
@@ -275,6 +298,7 @@ def launch(kind: Any, executable: str, setting: Setting) -> tuple[Any, Pipe]:
                 headless=not setting.headed,
                 args=arguments,
                 chromium_sandbox=sandbox,
+                env={**os.environ, "TMPDIR": temporary},
             )
         except Error as error:
             message = error.message

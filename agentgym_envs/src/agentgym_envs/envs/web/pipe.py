@@ -16,12 +16,13 @@ import shlex
 import shutil
 import socket
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+
+from agentgym_envs.processes import temporary_folder
 
 FIRST = 2**30
 """Number of our first command. Playwright counts from 1: the numbers never collide."""
@@ -48,7 +49,7 @@ class Pipe:
     """
 
     def __init__(self, executable: str):
-        self._folder = Path(tempfile.mkdtemp(prefix="agentgym-"))  # only this user can enter it
+        self._folder = Path(temporary_folder())  # only this user can enter it
         place = str(self._folder / "socket")
         self.program = str(self._folder / "browser")
         command = shlex.join([sys.executable, "-I", "-S", str(HANDOVER), place, executable])
