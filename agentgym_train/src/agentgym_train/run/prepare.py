@@ -1,6 +1,8 @@
 """Preparation of a run: checks everything, makes the run folder, and makes the small model."""
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 
@@ -175,8 +177,15 @@ def check_engine(config: Settings) -> None:
 
 def check_one(config: Config, *, several: bool) -> tuple[Description, Description]:
     """Does :func:`check_env`; with several environments its errors name the environment."""
-    try:
+    with naming(config, several=several):
         return check_env(config)
+
+
+@contextmanager
+def naming(config: Config, *, several: bool) -> Iterator[None]:
+    """Adds the name of the environment to errors, if there are several."""
+    try:
+        yield
     except AgentGymError as error:
         if several:
             error.args = (f"environment {config.env.name!r}: {error}",)
@@ -208,16 +217,23 @@ def check_env(config: Config) -> tuple[Description, Description]:
 
 
 def check_group_size(config: Config) -> None:
-    """Rejects an algorithm and a source whose stated group sizes differ."""
-    wanted = plugins.make_algorithm(config.algorithm).group_size
+    """Rejects a source whose groups have a size from which the algorithm does not learn."""
+    algorithm = plugins.make_algorithm(config.algorithm)
     sizes = set(plugins.make(plugins.SOURCE, config.source).group_sizes(config) or ())
-    if wanted is not None and sizes - {wanted}:
-        raise ConfigError(
-            f"algorithm {config.algorithm['name']!r} learns from groups of {wanted} episodes, and"
-            f" source {config.source['name']!r} gives groups of"
-            f" {' and '.join(map(str, sorted(sizes)))}: set env.group_size={wanted}, or pairs=true"
-            " of a dataset"
-        )
+    exact, least = algorithm.group_size, algorithm.min_group_size
+    if not sizes - {exact} if exact else all(size >= least for size in sizes):
+        return
+    wanted, remedy = (
+        (f"at least {least}", f"to {least} or more, or use an algorithm without groups")
+        if exact is None
+        else (f"{exact}", f"to {exact}")
+    )
+    raise ConfigError(
+        f"algorithm {config.algorithm['name']!r} learns from groups of {wanted} episodes, and"
+        f" source {config.source['name']!r} with env.group_size={config.env.group_size} gives"
+        f" groups of {' and '.join(map(str, sorted(sizes)))}: set env.group_size {remedy}; a"
+        " dataset needs pairs=true"
+    )
 
 
 def check_keywords(config: Config) -> None:
