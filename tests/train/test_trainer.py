@@ -99,6 +99,27 @@ def test_groups_without_spread_move_nothing(special):
         assert torch.equal(weight, before[name])
 
 
+@pytest.mark.parametrize("special", [{}], indirect=True)
+def test_full_successes_by_different_ways_move_nothing(special):
+    """The scores rise in hundredths, and each episode has others: their sums differ by rounding."""
+    before = {n: w.clone() for n, w in special.engine.weights()}
+    groups = collect(special, max_turns=5)
+    for group in groups:
+        for number, t in enumerate(group.trajectories):
+            scores = [(7 * number + 13 * n) % 100 / 100 for n in range(len(t.turns))] + [1.0]
+            for turn, low, high in zip(t.turns, [0.0, *scores[1:]], scores[1:], strict=False):
+                turn.reward = high - low
+    returns = {t.total_reward for group in groups for t in group.trajectories}
+    assert len(returns) > 1
+    assert max(returns) - min(returns) < 1e-12
+    row = special.update(0, groups)
+    assert (row["grad_norm"], row["advantage_size"], row["skipped"]) == (0.0, 0.0, 15.0)
+    means = metrics.means(metrics.totals(groups, Distributed()) | metrics.failed([]))
+    assert (means["mixed_groups"], means["return"]) == (0.0, pytest.approx(1.0))
+    for name, weight in special.engine.weights():
+        assert torch.equal(weight, before[name])
+
+
 def test_observation_tokens_have_no_influence_on_the_loss(trainer):
     groups = spread_rewards(collect(trainer))
     batch = trainer.algorithm.compute_advantages(pack(groups), groups, trainer.distributed)

@@ -6,7 +6,7 @@ from dataclasses import fields, is_dataclass
 from difflib import SequenceMatcher
 from typing import Any, get_args, get_type_hints
 
-IN_SECTION, ELSEWHERE = 0.7, 0.85
+NEAR, ELSEWHERE = 0.75, 0.85
 """Least similarity (0 to 1) of a suggested name, which is the last part of a key."""
 MOST = 3  # suggestions
 
@@ -41,8 +41,8 @@ def _near(key: str, known: Sequence[str]) -> list[str]:
     elsewhere = [each for each in _every_key() if each not in (key, *known)]
     return (
         [each for each in elsewhere if _name(each) == name][:MOST]
-        or _similar(name, known, IN_SECTION)
-        or [each for each in known if name in re.split("[._]", _name(each))][:MOST]
+        or _similar(name, known, NEAR)
+        or [each for each in known if set(name.split("_")) <= set(_name(each).split("_"))][:MOST]
         or _similar(name, elsewhere, ELSEWHERE)
     )
 
@@ -50,14 +50,15 @@ def _near(key: str, known: Sequence[str]) -> list[str]:
 def _near_section(name: str, known: Sequence[str], table: Mapping[str, Any]) -> list[str]:
     """Returns a section with a similar name; else keys with the names that the table has."""
     same = (each for inner in table for each in _every_key() if _name(each) == inner)
-    return _similar(name, known, ELSEWHERE) or list(dict.fromkeys(same))[:MOST]
+    return _similar(name, known, NEAR) or list(dict.fromkeys(same))[:MOST]
 
 
 def _similar(name: str, keys: Sequence[str], least: float) -> list[str]:
     """Returns the key whose name is the most similar one, if it is similar enough."""
+    swapped = [key for key in keys if sorted(_name(key)) == sorted(name)]
     rated = [(SequenceMatcher(None, name, _name(key)).ratio(), key) for key in keys]
     best, key = max(rated, key=lambda each: each[0], default=(0.0, ""))
-    return [key] if best >= least else []
+    return swapped[:1] or ([key] if best >= least else [])
 
 
 def _name(key: str) -> str:

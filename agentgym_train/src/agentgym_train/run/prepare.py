@@ -218,22 +218,23 @@ def check_env(config: Config) -> tuple[Description, Description]:
 
 def check_group_size(config: Config) -> None:
     """Rejects a source whose groups have a size from which the algorithm does not learn."""
-    algorithm = plugins.make_algorithm(config.algorithm)
+    algorithm, name = plugins.make_algorithm(config.algorithm), config.algorithm["name"]
     sizes = set(plugins.make(plugins.SOURCE, config.source).group_sizes(config) or ())
+    given = (
+        f"source {config.source['name']!r} gives groups of {' and '.join(map(str, sorted(sizes)))}"
+    )
     exact, least = algorithm.group_size, algorithm.min_group_size
-    if not sizes - {exact} if exact else all(size >= least for size in sizes):
-        return
-    wanted, remedy = (
-        (f"at least {least}", f"to {least} or more, or use an algorithm without groups")
-        if exact is None
-        else (f"{exact}", f"to {exact}")
-    )
-    raise ConfigError(
-        f"algorithm {config.algorithm['name']!r} learns from groups of {wanted} episodes, and"
-        f" source {config.source['name']!r} with env.group_size={config.env.group_size} gives"
-        f" groups of {' and '.join(map(str, sorted(sizes)))}: set env.group_size {remedy}; a"
-        " dataset needs pairs=true"
-    )
+    if exact is not None and sizes - {exact}:
+        raise ConfigError(
+            f"algorithm {name!r} learns from groups of {exact} episodes, and {given}: set"
+            f" env.group_size={exact}, or pairs=true of a dataset"
+        )
+    if sizes and max(sizes) < least:
+        raise ConfigError(
+            f"algorithm {name!r} compares the episodes of a group, and {given}: raise"
+            f" env.group_size={config.env.group_size} to {least} or more, or use an algorithm"
+            " without groups, such as ppo or reinforce_pp"
+        )
 
 
 def check_keywords(config: Config) -> None:
