@@ -156,6 +156,7 @@ MAY_BE_ZERO = {
         "rollout.batch_wait",
         "rollout.max_rows",
         "rollout.ahead",
+        "rollout.max_new_tokens",
         "eval.horizon",
         "eval.every",
     ),

@@ -72,6 +72,10 @@ EXPERTS = {
         "topk_group": 1,
         "kv_lora_rank": 8,
         "q_lora_rank": 8,
+        "qk_rope_head_dim": 8,
+        "qk_nope_head_dim": 8,
+        "v_head_dim": 8,
+        "head_dim": 8,
     },
 }
 
@@ -105,7 +109,7 @@ def test_a_mixture_of_experts_has_adapters_on_its_linear_layers(kind, caplog, mo
 def test_a_target_that_peft_takes_for_the_experts_names_those_that_work(monkeypatch):
     monkeypatch.setitem(tiny.ARCHITECTURES, "deepseek_v3", EXPERTS["deepseek_v3"])
     shape = tiny.model("deepseek_v3").config
-    with pytest.raises(ModelError, match="Set model.lora.targets to some of (.*)$") as caught:
+    with pytest.raises(ModelError, match="to some of") as caught:
         lora.check(LoraConfig(rank=4, targets=("gate_proj",)), shape)
     named = str(caught.value).rpartition("some of ")[2].split(", ")
     assert "o_proj" in named

@@ -317,7 +317,7 @@ def test_options_are_written_out(tmp_path):
     path = small_run.write(tmp_path)
     path.write_text(path.read_text() + "\n[[scorer]]\nname = 'penalty'\nturn = 1\n")
     assert plugins.resolved(configuration.load(path)).scorer == [
-        {"name": "penalty", "invalid": 0.0, "turn": 1.0}
+        {"name": "penalty", "invalid": 0.0, "turn": 1.0, "cut": 0.0, "overlong": 0.0}
     ]
 
 

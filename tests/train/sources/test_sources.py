@@ -442,7 +442,8 @@ def test_groups_of_the_right_size_are_taken(tmp_path, algorithm, source, size):
     ],
 )
 def test_comparisons_within_groups_of_one_are_refused(tmp_path, algorithm, source, size):
-    message = f"{algorithm}.*groups of 1: raise env.group_size={size} to 2 or more"
+    remedy = "raise env.group_size=1 to 2 or more" if size == 1 else "use a source that plays"
+    message = f"{algorithm}.*groups of 1: {remedy}"
     with pytest.raises(ConfigError, match=message):
         check_group_size(sized(tmp_path, algorithm, source, size))
 

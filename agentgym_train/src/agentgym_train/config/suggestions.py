@@ -6,7 +6,9 @@ from dataclasses import fields, is_dataclass
 from difflib import SequenceMatcher
 from typing import Any, get_args, get_type_hints
 
-NEAR, ELSEWHERE = 0.75, 0.85
+from agentgym_envs.plugins import discover, distribution, load
+
+NEAR, NEARER = 0.75, 0.85
 """Least similarity (0 to 1) of a suggested name, which is the last part of a key."""
 MOST = 3  # suggestions
 
@@ -36,14 +38,22 @@ def unknown_key(key: str, known: Sequence[str], value: Any) -> str:
 
 
 def _near(key: str, known: Sequence[str]) -> list[str]:
-    """Returns the keys of other sections with the same name; else keys with a similar name."""
+    """Returns a key of the section with nearly the name, or those of other sections with the name.
+
+    Without them, it returns keys that are less similar.
+    """
     name = _name(key)
-    elsewhere = [each for each in _every_key() if each not in (key, *known)]
+    elsewhere = [
+        each
+        for each in _every_key()
+        if each not in (key, *known) and ("." in each or "." not in key)
+    ]
     return (
-        [each for each in elsewhere if _name(each) == name][:MOST]
+        _similar(name, known, NEARER)
+        or [each for each in elsewhere if _name(each) == name][:MOST]
         or _similar(name, known, NEAR)
         or [each for each in known if set(name.split("_")) <= set(_name(each).split("_"))][:MOST]
-        or _similar(name, elsewhere, ELSEWHERE)
+        or _similar(name, elsewhere, NEARER)
     )
 
 
@@ -74,13 +84,13 @@ def _every_key() -> list[str]:
 
 def _plugin_keys() -> dict[str, list[str]]:
     """Returns the options of the trainer's own plugins, with the names of those that have them."""
-    from agentgym_train import plugins
+    from agentgym_train.plugins import KINDS, OURS
 
     keys: dict[str, list[str]] = {}
-    for kind in plugins.KINDS:
-        for found in plugins.discover(kind.group).values():
-            if plugins.distribution(found) == plugins.OURS:
-                for key in _keys(plugins.load(kind.group, found.name), f"{kind.section}."):
+    for kind in KINDS:
+        for found in discover(kind.group).values():
+            if distribution(found) == OURS:
+                for key in _keys(load(kind.group, found.name), f"{kind.section}."):
                     keys.setdefault(key, []).append(found.name)
     return keys
 

@@ -202,4 +202,5 @@ def whitened(
     if not len(end_E) or equal(end_E.min(), end_E.max()):
         return torch.zeros_like(value_BT, dtype=torch.float32)
     spread = (square / count) ** 0.5
-    return ((value_BT - mean) / (spread + eps)).where(action_BT, 0.0).float()
+    whitened_BT: Tensor = ((value_BT - mean) / (spread + eps)).where(action_BT, 0.0).float()
+    return whitened_BT

@@ -205,11 +205,11 @@ def check_env(config: Config) -> tuple[Description, Description]:
             f" actions, and {config.env.id} has no keyword 'admissible' that asks for one: set"
             " model.path to a trained model"
         )
-    check_group_size(config)
     check_keywords(config)
     training, held_out = describe(config)
     rehearsal.check_tasks(config.curriculum, config.run.steps, tasks.task_difficulty(training))
     plugins.make(plugins.SOURCE, config.source).check(config, training)
+    check_group_size(config)
     for table in config.scorer:
         plugins.make(plugins.SCORER, table).check(config, training)
     evaluate.horizon(config)
@@ -230,10 +230,15 @@ def check_group_size(config: Config) -> None:
             f" env.group_size={exact}, or pairs=true of a dataset"
         )
     if sizes and max(sizes) < least:
+        size = config.env.group_size
+        remedy = (
+            f"raise env.group_size={size} to {least} or more"
+            if size < least
+            else ("use a source that plays")
+        )
         raise ConfigError(
-            f"algorithm {name!r} compares the episodes of a group, and {given}: raise"
-            f" env.group_size={config.env.group_size} to {least} or more, or use an algorithm"
-            " without groups, such as ppo or reinforce_pp"
+            f"algorithm {name!r} compares the episodes of a group, and {given}: {remedy}, or use"
+            " an algorithm without groups, such as ppo, reinforce_pp or sft"
         )
 
 
