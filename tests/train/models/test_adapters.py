@@ -75,6 +75,7 @@ EXPERTS = {
         "qk_rope_head_dim": 8,
         "qk_nope_head_dim": 8,
         "v_head_dim": 8,
+        "num_key_value_heads": 4,
         "head_dim": 8,
     },
 }

@@ -57,7 +57,7 @@ def check(config: LoraConfig, shape: PretrainedConfig) -> None:
                 f"model.lora.targets: {target!r} matches no linear layer below the output head;"
                 f' there are {known}, or targets = ["{ALL}"]'
             )
-    experts = any(parameter.dim() == 3 for parameter in model.parameters())
+    experts = any(".experts." in name and p.dim() == 3 for name, p in model.named_parameters())
     try:
         adapt(model, config, path="", seed=0)
     except ValueError as error:

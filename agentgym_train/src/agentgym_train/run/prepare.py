@@ -205,11 +205,11 @@ def check_env(config: Config) -> tuple[Description, Description]:
             f" actions, and {config.env.id} has no keyword 'admissible' that asks for one: set"
             " model.path to a trained model"
         )
+    check_group_size(config)
     check_keywords(config)
     training, held_out = describe(config)
     rehearsal.check_tasks(config.curriculum, config.run.steps, tasks.task_difficulty(training))
     plugins.make(plugins.SOURCE, config.source).check(config, training)
-    check_group_size(config)
     for table in config.scorer:
         plugins.make(plugins.SCORER, table).check(config, training)
     evaluate.horizon(config)
