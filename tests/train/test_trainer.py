@@ -1,6 +1,7 @@
 """Invariants of one real trainer: environments, generator and DeepSpeed included."""
 
 import json
+import random
 from collections import Counter
 from contextlib import closing
 from dataclasses import replace
@@ -95,6 +96,29 @@ def test_groups_without_spread_move_nothing(special):
         for t in group.trajectories:
             t.turns[-1].reward = 1.0
     assert special.update(0, groups)["grad_norm"] == 0.0
+    for name, weight in special.engine.weights():
+        assert torch.equal(weight, before[name])
+
+
+@pytest.mark.parametrize("special", [{}], indirect=True)
+def test_full_successes_by_different_ways_move_nothing(special):
+    """Each episode has other scores on its way, in hundredths: their sums differ by rounding."""
+    before = {n: w.clone() for n, w in special.engine.weights()}
+    groups = collect(special, max_turns=5)
+    for group in groups:
+        for number, t in enumerate(group.trajectories):
+            draw = random.Random(8 * group.number + number)
+            scores = [0.0, *(draw.randrange(101) / 100 for _ in t.turns[1:]), 1.0]
+            for turn, low, high in zip(t.turns, scores, scores[1:], strict=False):
+                turn.reward = high - low
+    episodes = [t for group in groups for t in group.trajectories]
+    assert [t.total_reward for t in episodes] == pytest.approx([1.0] * 16, abs=1e-12)
+    single = {float(torch.tensor([turn.reward for turn in t.turns]).sum()) for t in episodes}
+    assert len(single) > 1, "in float32 the sums differ"
+    row = special.update(0, groups)
+    assert (row["grad_norm"], row["advantage_size"], row["skipped"]) == (0.0, 0.0, 15.0)
+    means = metrics.means(metrics.totals(groups, Distributed()) | metrics.failed([]))
+    assert (means["mixed_groups"], means["return"]) == (0.0, pytest.approx(1.0))
     for name, weight in special.engine.weights():
         assert torch.equal(weight, before[name])
 

@@ -75,8 +75,9 @@ def make(kind: Kind[T], options: Mapping[str, Any]) -> T:
     name = rest.pop("name", None)
     if not isinstance(name, str):
         known = ", ".join(discover(kind.group))
+        given = "and is missing" if name is None else f"not {name!r}"
         raise ConfigError(
-            f"configuration key '{kind.section}.name' must be one of {known}, not {name!r}"
+            f"configuration key '{kind.section}.name' must be one of {known}, {given}"
         )
     cls = load(kind.group, name)
     label = _title(discover(kind.group)[name])

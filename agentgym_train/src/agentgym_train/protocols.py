@@ -74,7 +74,11 @@ class Algorithm(AlgorithmPlugin):
     whole_groups: ClassVar[bool] = False
     """The loss couples the trajectories of a group, so they must be in one micro-batch."""
     group_size: ClassVar[int | None] = None
-    """The number of episodes per group that the algorithm needs; None: any number."""
+    """The number of episodes per group that the algorithm needs; None: any number from
+    ``min_group_size`` on."""
+    min_group_size: ClassVar[int] = 1
+    """The smallest number of episodes per group from which the algorithm learns: 2 if it compares
+    the episodes of a group. A run with smaller groups is refused before any work."""
     per_weight: ClassVar[Collection[str]] = frozenset()
     """Logged sums that are divided by ``weight``, as the loss is.
 

@@ -148,7 +148,7 @@ class Trainer:
         """Updates the policy with a step's groups; returns the metrics of the update."""
         config = self.config.engine
         batch = streams.fill(
-            pack(groups),
+            pack(groups, mask_cut_actions=self.config.rollout.mask_cut_actions),
             self.required_streams,
             self.producers,
             distributed=self.distributed,

@@ -1,7 +1,7 @@
 """The table of players whose seats share one score."""
 
 from agentgym_envs.tournament.schedule import Contest
-from agentgym_envs.tournament.standings import shared_standings
+from agentgym_envs.tournament.standings import shared_standings, won
 
 SOLVED = (True, True, False, True)
 
@@ -41,3 +41,10 @@ def test_the_seats_and_the_missing_games():
     shown = {line["player"]: (line["a"], line["b"], line["missing"]) for line in table.lines}
     assert shown == {"x": ("0.750", "–", "1"), "y": ("–", "0.750", "2")}
     assert shared_standings([], ["x", "y"], missing).lines[0]["games"] == "0"
+
+
+def test_scores_that_differ_by_rounding_are_a_draw():
+    seats = {"a": {"score": 0.1 + 0.2, "forfeit": False}, "b": {"score": 0.3, "forfeit": False}}
+    assert won({"seats": seats}, "a") == won({"seats": seats}, "b") == 0.5
+    seats["a"]["score"] = 0.301
+    assert (won({"seats": seats}, "a"), won({"seats": seats}, "b")) == (1.0, 0.0)

@@ -141,7 +141,7 @@ def test_without_decay_it_is_the_return_to_go_less_the_value():
     )
     value_BT = torch.randn(batch.logp_BT.shape)
     got = gae(batch.reward_BT, value_BT, batch.turn_BT, batch.action_BT, gamma=0.7, lam=1.0)
-    wanted = (returns_to_go(batch.reward_BT, batch.turn_BT, 0.7) - value_BT).where(
+    wanted = (returns_to_go(batch.reward_BT, batch.turn_BT, 0.7).float() - value_BT).where(
         batch.action_BT, 0.0
     )
     torch.testing.assert_close(got, wanted)

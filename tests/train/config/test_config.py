@@ -1,4 +1,5 @@
 import copy
+import re
 import tomllib
 from dataclasses import fields, is_dataclass
 from typing import get_type_hints
@@ -79,12 +80,12 @@ def test_wrong_keys_and_values_are_named(file, override, message):
             "env.name=/data/envs",
             "'env': the name '/data/envs' has characters other than letters, digits and -_.",
         ),
-        ("env.envs=3", "'env.envs'. Did you mean 'env."),
+        ("env.envs=3", "'env.envs'. The section 'env' has id, name, kwargs, "),
         ("envs.groups=3", "'envs'. Did you mean 'env'?"),
         ("envsx.groups=3", "'envsx'. Did you mean 'env'?"),
         (
             "evn.groups=3",
-            "'evn'. Did you mean 'env'? Known: algorithm, critic, curriculum, engine, env, eval, ",
+            "'evn'. Did you mean 'env'?",
         ),
         ("env.kwargs.envs.x=inf", "'env.kwargs.envs.x': a number must be finite, not inf"),
     ],
@@ -155,6 +156,7 @@ MAY_BE_ZERO = {
         "rollout.batch_wait",
         "rollout.max_rows",
         "rollout.ahead",
+        "rollout.max_new_tokens",
         "eval.horizon",
         "eval.every",
     ),
@@ -208,3 +210,83 @@ def test_each_value_that_cannot_be_is_named(tmp_path, key):
         assert key in str(caught.value)
         assert str(value)[:19] in str(caught.value)
         assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("override", "suggested"),
+    [
+        ("rollout.lr", ["engine.lr"]),
+        ("lr", ["engine.lr"]),
+        ("optimizer.lr", ["engine.lr"]),
+        ("trainer.weight_decay", ["engine.weight_decay"]),
+        ("rollout.gamma", ["algorithm.gamma"]),
+        ("engine.kl_coef", ["algorithm.kl_coef"]),
+        ("model.rank", ["model.lora.rank"]),
+        ("rollout.group_size", ["env.group_size"]),
+        ("rollout.temprature", ["rollout.temperature"]),
+        ("rollout.max_tokens", ["rollout.max_new_tokens"]),
+        ("rollouts.ahead", ["rollout"]),
+        ("eval.episode", ["eval.episodes"]),
+    ],
+)
+def test_an_unknown_key_suggests_the_nearest_of_all_sections(file, override, suggested):
+    with pytest.raises(ConfigError) as caught:
+        config.load(file, [f"{override}=1"])
+    (hint,) = re.findall(r"Did you mean (.*)\?$", str(caught.value))
+    assert re.findall("'(.*?)'", hint)[: len(suggested)] == suggested
+
+
+@pytest.mark.parametrize(
+    ("override", "listed"),
+    [
+        ("rollout.banana", "'rollout' has temperature, max_new_tokens, "),
+        ("trainer.batch_size", "The sections are run, model, "),
+        ("env.rooms", "keywords of the environment's constructor belong in 'env.kwargs'"),
+        ("eval.split", "keywords of the environment's constructor belong in 'eval.kwargs'"),
+    ],
+)
+def test_an_unknown_key_without_a_near_one_lists_those_of_its_section(file, override, listed):
+    with pytest.raises(ConfigError) as caught:
+        config.load(file, [f"{override}=1"])
+    assert "Did you mean" not in str(caught.value)
+    assert listed in str(caught.value)
+
+
+def test_an_option_of_another_plugin_names_the_plugin(file):
+    for override, plugin in (
+        ("algorithm.lam=1", "ppo"),
+        ("curriculum.rounds=[1]", "scaling_inter"),
+    ):
+        with pytest.raises(ConfigError, match=f"It is an option of {plugin}"):
+            plugins.resolved(config.load(file, [override]))
+
+
+@pytest.mark.parametrize(
+    ("override", "expected"),
+    [
+        ("algorithm.kl_coef=0.5", {"name": "grpo", "kl_coef": 0.5}),
+        ("source.replacements=2", {"name": "rollout", "replacements": 2}),
+        ("generator.foo=2", {"name": "hf", "foo": 2}),
+    ],
+)
+def test_an_option_without_a_table_is_one_of_the_default_plugin(file, override, expected):
+    section = override.partition(".")[0]
+    loaded = config.load(file, [override])
+    assert getattr(loaded, section) == expected
+    file.write_text(f"{MINIMAL}[{section}]\n{override.partition('.')[2]}\n")
+    assert config.load(file) == loaded
+
+
+def test_the_default_length_of_an_action_suits_the_model(file):
+    def tokens(*overrides):
+        return config.load(file, overrides).rollout.max_new_tokens
+
+    assert tokens() == 64
+    assert tokens("model.path=some/model") == 2048 // 4
+    assert tokens("model.path=some/model", "model.max_context=400") == 100
+    assert tokens("model.path=some/model", "model.max_context=32000") == 512
+    assert tokens("model.path=some/model", "rollout.max_new_tokens=64") == 64
+    with pytest.raises(
+        ConfigError, match=r"max_new_tokens=400 must be below model.max_context=400"
+    ):
+        tokens("model.path=m", "model.max_context=400", "rollout.max_new_tokens=400")

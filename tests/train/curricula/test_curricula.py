@@ -405,3 +405,16 @@ def test_bad_options_are_refused(options, error, message):
     with pytest.raises(error, match=message) as caught:
         plugins.make(plugins.CURRICULUM, options)
     assert "\n" not in str(caught.value)
+
+
+def test_rounding_is_no_rise_and_no_collapse():
+    """0.7 is 0.9 − 0.2, which rounds to more; 0.1 three times has a mean below 0.1."""
+    noisy = [0.7, 0.1 + 0.2 + 0.4, 0.7, 0.7]
+    assert len(set(noisy)) == 2
+    assert adaptive.rise(noisy) == 0.0
+    options = ADAPTIVE | {"window": 1, "collapse": 0.2, "truncated": 0.3, "rise": 0.0}
+    fallen = make("adaptive", **options)
+    fallen.stage = 1
+    assert watch(fallen, (0.9, 0.0), (0.9 - 0.2 - 1e-16, 0.0)) == [8, 8]
+    ended = make("adaptive", **options | {"rise": 1.0})
+    assert watch(ended, (0.5, 0.1 + 0.2 - 1e-16), (0.5, 0.3 - 1e-16)) == [4, 8]

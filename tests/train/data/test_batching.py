@@ -67,7 +67,7 @@ FIELDS = {
     "valid_BT": torch.bool,
     "action_BT": torch.bool,
     "logp_BT": torch.float32,
-    "reward_BT": torch.float32,
+    "reward_BT": torch.float64,
     "turn_BT": torch.int64,
     "version_BT": torch.int64,
 }
@@ -120,7 +120,8 @@ def test_the_reward_reaches_action_tokens_and_nothing_is_lost(groups):
     batch = pack(groups)
     everything = [t for g in groups for t in g.trajectories]
     assert batch.reward_BT[~batch.action_BT].abs().sum() == 0
-    torch.testing.assert_close(batch.return_B(), torch.tensor([t.total_reward for t in everything]))
+    returns = torch.tensor([t.total_reward for t in everything], dtype=torch.float64)
+    torch.testing.assert_close(batch.return_B(), returns)
     assert batch.action_tokens == sum(len(turn.action_ids) for t in everything for turn in t.turns)
     for row, t in enumerate(everything):
         ids = [i for turn in t.turns for i in turn.prompt_ids + turn.action_ids]
@@ -169,3 +170,15 @@ def test_an_idle_batch_carries_no_loss():
     idle = pack([Group(0, [Trajectory("", 0, [Turn("", [1], [2], [-1.0])])])]).idle()
     assert idle.action_tokens == 0
     assert idle.valid_BT.tolist() == [[True]]
+
+
+def test_masked_cut_actions_keep_their_reward_and_leave_the_loss():
+    whole = Turn("", [1, 2], [3, 4], [-0.1, -0.2], reward=0.25)
+    cut = Turn("", [5], [6, 7], [-0.3, -0.4], reward=0.5, cut=True)
+    groups = [Group(0, [Trajectory("a", 0, [whole, cut]), Trajectory("a", 0, [cut])])]
+    masked, plain = pack(groups, mask_cut_actions=True), pack(groups)
+    assert masked.action_BT.tolist() == [[0, 0, 1, 1, 0, 0, 0], [0] * 7]
+    assert masked.action_tokens == 2
+    assert plain.action_tokens == 6
+    assert masked.return_B().tolist() == plain.return_B().tolist() == [0.75, 0.5]
+    assert torch.equal(masked.id_BT, plain.id_BT)

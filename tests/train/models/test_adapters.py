@@ -57,3 +57,62 @@ def test_a_missing_extra_names_the_command(monkeypatch):
     monkeypatch.setattr(lora, "find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r"^model\.lora .*pip install .*agentgym-train\[lora\]"):
         lora.check(LoraConfig(rank=4), tiny.model().config)
+
+
+EXPERTS = {
+    "mixtral": {"num_local_experts": 4, "num_experts_per_tok": 2},
+    "qwen2_moe": {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16},
+    "qwen3_moe": {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16},
+    "deepseek_v3": {
+        "n_routed_experts": 4,
+        "num_experts_per_tok": 2,
+        "moe_intermediate_size": 16,
+        "first_k_dense_replace": 1,
+        "n_group": 1,
+        "topk_group": 1,
+        "kv_lora_rank": 8,
+        "q_lora_rank": 8,
+        "qk_rope_head_dim": 8,
+        "qk_nope_head_dim": 8,
+        "v_head_dim": 8,
+        "num_key_value_heads": 4,
+        "head_dim": 8,
+    },
+}
+
+
+@pytest.mark.parametrize("kind", EXPERTS)
+def test_a_mixture_of_experts_has_adapters_on_its_linear_layers(kind, caplog, monkeypatch):
+    monkeypatch.setitem(tiny.ARCHITECTURES, kind, EXPERTS[kind])
+    model = tiny.model(kind).eval()
+    lora.check(LoraConfig(rank=4), model.config)
+    assert f"the experts of a {kind} model are no linear layers" in caplog.text
+    names = [name for name, _ in model.named_parameters()]
+    linear = {name for name, m in model.named_modules() if isinstance(m, torch.nn.Linear)}
+    lora.adapt(model, LoraConfig(rank=4), path="unused", seed=0)
+    adapted = set(lora.adapted(model))
+    assert adapted <= linear
+    assert any(name.endswith("o_proj") for name in adapted)
+    if kind != "deepseek_v3":  # peft takes its dense layers for the experts
+        assert adapted == linear - {"lm_head"}
+    assert [weight.name for weight in lora.merged_weights(model)] == names
+    ids = torch.arange(20)[None]
+    for layer in lora.adapted(model).values():
+        layer.lora_B["default"].weight.data.normal_(std=0.01)
+    plain = tiny.model(kind, seed=1).eval()
+    weights = {weight.name: weight.value() for weight in lora.merged_weights(model)}
+    plain.load_state_dict(weights, strict=False)
+    with torch.no_grad():
+        ours, theirs = model(input_ids=ids).logits, plain(input_ids=ids).logits
+    torch.testing.assert_close(theirs, ours, atol=1e-4, rtol=1e-4)
+
+
+def test_a_target_that_peft_takes_for_the_experts_names_those_that_work(monkeypatch):
+    monkeypatch.setitem(tiny.ARCHITECTURES, "deepseek_v3", EXPERTS["deepseek_v3"])
+    shape = tiny.model("deepseek_v3").config
+    with pytest.raises(ModelError, match="to some of") as caught:
+        lora.check(LoraConfig(rank=4, targets=("gate_proj",)), shape)
+    named = str(caught.value).rpartition("some of ")[2].split(", ")
+    assert "o_proj" in named
+    assert "gate_proj" not in named
+    lora.check(LoraConfig(rank=4, targets=tuple(named)), shape)

@@ -188,3 +188,9 @@ def test_gpu_results_are_not_written_without_a_gpu(monkeypatch, capsys):
         gpu.main(small=True)
     assert ended.value.exit_code == 1
     assert "no GPU was found: name another file with --out" in capsys.readouterr().out
+
+
+def test_groups_of_one_are_refused_as_by_a_run(tmp_path):
+    shown = invoke(qwen.written(tmp_path), "--set", "env.group_size=1")
+    assert shown.exit_code == 2
+    assert "'rloo' compares the episodes of a group" in " ".join(shown.output.split())

@@ -27,14 +27,16 @@ GROUPS = [
     Group(
         0,
         [
-            Trajectory("easy", 0, [turn(3), turn(5, invalid=True)], score=1.0, success=True),
+            Trajectory(
+                "easy", 0, [turn(3), turn(5, invalid=True, cut=True)], score=1.0, success=True
+            ),
             Trajectory("easy", 0, [turn(4)]),
         ],
     ),
     Group(
         1,
         [
-            Trajectory("hard", 1, [turn(8, version=2)], Status.TRUNCATED_HORIZON),
+            Trajectory("hard", 1, [turn(8, version=2, cut=True)], Status.TRUNCATED_HORIZON),
             Trajectory("elsewhere", 1, [turn(0)], late=3),
         ],
     ),
@@ -54,6 +56,7 @@ def test_means_by_hand():
             "turns": 1.25,
             "action_length": 4.0,
             "invalid": 0.2,
+            "cut_actions": 0.4,
             "off_policy": (12 * 3 + 8 * 1) / 20,
         },
         **{

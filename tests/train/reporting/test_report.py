@@ -4,6 +4,8 @@ import io
 
 from rich.console import Console
 
+from agentgym_train.data.types import Trajectory, Turn
+from agentgym_train.evaluation import evaluate
 from agentgym_train.reporting import report
 
 
@@ -20,3 +22,33 @@ def test_the_table_says_of_how_many_episodes_and_how_sure():
     ]
     assert "after RL 100 0.500 (0.40–0.60) 0.500 3.0 25.0%" in shown
     assert "oracle 10 0.000 (0.00–0.28) 0.000 1.0 0.0%" in shown
+
+
+def warnings(*rows, quiet=False):
+    console = Console(width=60, file=io.StringIO())
+    display = report.Display(console, quiet=quiet)
+    for row in rows:
+        display.warn_of_cut_actions(row, 64)
+    return console.file.getvalue()
+
+
+def test_many_cut_actions_are_warned_of_once_per_environment():
+    few, many = {"cut_actions": 0.09}, {"cut_actions": 0.25}
+    shown = warnings(few, many, many)
+    assert shown.count("25% of the actions were cut at rollout.max_new_tokens=64") == 1
+    assert warnings(few, {"tokens": 3}) == warnings(many, quiet=True) == ""
+    several = warnings(many | {"env": {"Maze": few, "Shop": many}}, {"env": {"Maze": many}})
+    assert [name for name in ("in Shop", "in Maze") if several.count(name) == 1] == [
+        "in Shop",
+        "in Maze",
+    ]
+
+
+def test_an_episode_shows_its_cut_actions():
+    turns = [Turn("seen", [1], [2], [-1.0], action="go", cut=cut) for cut in (False, True)]
+    assert report.as_text(Trajectory("a", 0, turns)).count("`go` (cut)") == 1
+
+
+def test_an_evaluation_counts_cut_actions():
+    turns = [Turn("seen", [1], [2], [-1.0], cut=cut) for cut in (False, True, False, True)]
+    assert evaluate.summary([Trajectory("a", 0, turns)])["cut_actions"] == 0.5

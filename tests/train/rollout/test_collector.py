@@ -340,3 +340,24 @@ def test_named_tasks_are_played():
     )
     assert groups[0].trajectories[0].task_id == name
     assert groups[0].trajectories[0].turns[0].invalid
+
+
+def test_an_action_is_cut_if_it_has_no_stop_token():
+    (group,), _, generator, chat = collect(
+        FAULTY, [Start(0, 1)], lambda row, turn: "ok", max_turns=2, length=5
+    )
+    assert [turn.cut for turn in group.trajectories[0].turns] == [False, False]
+    stop = next(iter(chat.stop_ids))
+    sample = generator.session([0], Sampling(1.0, 8, chat.stop_ids)).sample
+    assert sample(0).ids[-1] == stop
+
+    class Endless(ScriptedGenerator):
+        def session(self, seeds, sampling):
+            return super().session(seeds, Sampling(1.0, 8, frozenset([7])))
+
+    with EnvPool(FAULTY, 1, max_episode_steps=-1, length=5) as pool:
+        collector = Collector(pool, Endless(lambda row, turn: "ok"), tiny.chat(), max_context=1000)
+        (group,) = collector.collect(
+            [Start(0, 1)], max_turns=2, sampling=Sampling(1.0, 8, chat.stop_ids), noise="n"
+        )
+    assert [turn.cut for turn in group.trajectories[0].turns] == [True, True]

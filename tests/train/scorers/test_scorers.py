@@ -16,8 +16,10 @@ from typer.testing import CliRunner
 from agentgym_envs.errors import BrokenPlugin
 from agentgym_train import cli, plugins
 from agentgym_train import config as configuration
+from agentgym_train.algorithms.grpo import GRPO
 from agentgym_train.config import EnvConfig
-from agentgym_train.data.types import Group, Trajectory, Turn
+from agentgym_train.data.batching import pack
+from agentgym_train.data.types import Group, Status, Trajectory, Turn
 from agentgym_train.engine import checkpoint
 from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import (
@@ -52,7 +54,9 @@ def played():
         [turn("Exits: east " * n, "go east", 0.5, invalid=n == 2) for n in (1, 2, 3)],
         score=1.5,
     )
-    return [Group(0, [won, lost]), Group(3, [long, Trajectory("b", 2)])]
+    long.status, long.turns[1].cut = Status.TRUNCATED_CONTEXT, True
+    unplayed = Trajectory("b", 2, status=Status.TRUNCATED_CONTEXT)
+    return [Group(0, [won, lost]), Group(3, [long, unplayed])]
 
 
 def rewards(groups):
@@ -69,6 +73,8 @@ def build(options, **engine):
         ({"invalid": 0.5}, [[[0.25, 0.75], [-0.5]], [[0.5, 0.0, 0.5], []]]),
         ({"turn": 0.25}, [[[0.0, 0.5], [-0.25]], [[0.25, 0.25, 0.25], []]]),
         ({"invalid": 0.5, "turn": 0.25}, [[[0.0, 0.5], [-0.75]], [[0.25, -0.25, 0.25], []]]),
+        ({"cut": 1.0}, [[[0.25, 0.75], [0.0]], [[0.5, -0.5, 0.5], []]]),
+        ({"overlong": 2.0}, [[[0.25, 0.75], [0.0]], [[0.5, 0.5, -1.5], []]]),
     ],
 )
 def test_penalties_by_hand(options, expected):
@@ -207,7 +213,10 @@ def refusal(tmp_path, table):
     ("table", "message"),
     [
         ("name = 'penalti'", "unknown scorer 'penalti'. Did you mean 'penalty'?"),
-        ("name = 'penalty'", "'scorer': set invalid or turn: both are 0, which changes nothing"),
+        (
+            "name = 'penalty'",
+            "'scorer': set invalid, turn, cut or overlong: all are 0, which changes nothing",
+        ),
         (
             "name = 'penalty'\ninvalid = -1.0",
             "'scorer.invalid': input should be greater than or equal to 0, not -1.0",
@@ -308,7 +317,7 @@ def test_options_are_written_out(tmp_path):
     path = small_run.write(tmp_path)
     path.write_text(path.read_text() + "\n[[scorer]]\nname = 'penalty'\nturn = 1\n")
     assert plugins.resolved(configuration.load(path)).scorer == [
-        {"name": "penalty", "invalid": 0.0, "turn": 1.0}
+        {"name": "penalty", "invalid": 0.0, "turn": 1.0, "cut": 0.0, "overlong": 0.0}
     ]
 
 
@@ -400,3 +409,19 @@ def test_a_scorer_that_builds_none_is_named(monkeypatch):
         BrokenPlugin, match=r"penalty of agentgym-train: object lacks .*score of Scorer"
     ):
         env.open(Distributed(), None)
+
+
+def test_an_episode_that_the_context_ended_does_not_escape_a_penalty():
+    """Three episodes fail at −1; the fourth rambles until the context ends it at 0."""
+    failed = [Trajectory("a", 0, [Turn("", [1], [2], [-1.0], reward=-1.0)]) for _ in range(3)]
+    long = Turn("", [1], [2] * 60, [-1.0] * 60)
+    rambling = Trajectory("a", 0, [long], Status.TRUNCATED_CONTEXT)
+    groups = [Group(0, [*failed, rambling])]
+
+    def advantage(groups):
+        credited = GRPO().compute_advantages(pack(groups), groups, Distributed())
+        return credited.streams["advantage"][:, 1].tolist()
+
+    assert advantage(groups) == pytest.approx([-0.5, -0.5, -0.5, 1.5], abs=1e-4)
+    assert advantage(build({"name": "penalty", "overlong": 1.0}).score(groups)) == [0.0] * 4
+    assert advantage(build({"name": "penalty", "overlong": 3.0}).score(groups))[3] < -1

@@ -180,7 +180,10 @@ def config(tmp_path, **sections):
     [
         ({"source": {"name": "rollout"}}, "source.name=self_play"),
         ({"source": {"name": "rejection_sampling"}}, "source.name=self_play"),
-        ({"source": {"name": "dataset", "folders": ["x"]}}, "source 'dataset' plays one agent"),
+        (
+            {"source": {"name": "dataset", "folders": ["x"]}, "algorithm": {"name": "sft"}},
+            "source 'dataset' plays one agent",
+        ),
         (
             {
                 "source": {

@@ -20,7 +20,7 @@ from agentgym_envs.evaluate import record
 from agentgym_envs.pool import describe
 from agentgym_train import cli, plugins
 from agentgym_train import config as configuration
-from agentgym_train.data.types import Group, Trajectory, Turn
+from agentgym_train.data.types import Group, Status, Trajectory, Turn
 from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import ConfigError
 from agentgym_train.protocols import RunContext, SourcePlugin
@@ -419,12 +419,33 @@ def test_dpo_is_refused_where_there_can_be_no_pairs(tmp_path, source, size, give
         ("dpo", {"name": "rollout"}, 2),
         ("dpo", RECORDED | {"pairs": True}, 8),
         ("dpo", mixture({"name": "rollout"}, RECORDED | {"pairs": True}), 2),
-        ("grpo", {"name": "rollout"}, 1),
+        ("ppo", {"name": "rollout"}, 1),
+        ("reinforce_pp", {"name": "rollout"}, 1),
+        ("sft", RECORDED, 8),
+        ("grpo", {"name": "rollout"}, 2),
         ("grpo", mixture({"name": "rollout"}, RECORDED), 2),
     ],
 )
 def test_groups_of_the_right_size_are_taken(tmp_path, algorithm, source, size):
     check_group_size(sized(tmp_path, algorithm, source, size))
+
+
+@pytest.mark.parametrize("algorithm", ["grpo", "rloo", "gigpo"])
+@pytest.mark.parametrize(
+    ("source", "size"),
+    [
+        ({"name": "rollout"}, 1),
+        ({"name": "rejection_sampling"}, 1),
+        ({"name": "self_play"}, 1),
+        (RECORDED, 8),
+        (mixture({"name": "rollout"}, RECORDED), 1),
+    ],
+)
+def test_comparisons_within_groups_of_one_are_refused(tmp_path, algorithm, source, size):
+    remedy = "raise env.group_size=1 to 2 or more" if size == 1 else "use a source that plays"
+    message = f"{algorithm}.*groups of 1: {remedy}"
+    with pytest.raises(ConfigError, match=message):
+        check_group_size(sized(tmp_path, algorithm, source, size))
 
 
 def test_of_a_source_that_does_not_tell_its_sizes_none_is_refused(tmp_path, monkeypatch):
@@ -438,14 +459,14 @@ def test_of_a_source_that_does_not_tell_its_sizes_none_is_refused(tmp_path, monk
 
 def test_only_what_scored_is_kept(monkeypatch):
     played = [
-        Group(3, [Trajectory("a", 0, score=s) for s in (0.2, 1.0, 0.5)]),
+        Group(3, [Trajectory("a", 0, score=s) for s in (0.2, 1.0, 0.5 - 1e-15)]),
         Group(4, [Trajectory("b", 0)]),
     ]
     monkeypatch.setattr(RolloutSource, "__init__", lambda self, context: None)
     monkeypatch.setattr(RolloutSource, "next", lambda self, step, horizon: played)
     kept = RejectionSamplingSource(None, 0.5).next(0, 1)
     assert [(g.number, [t.score for t in g.trajectories]) for g in kept] == [
-        (3, [1.0, 0.5]),
+        (3, [1.0, 0.5 - 1e-15]),
         (4, []),
     ]
     assert [[t.score for t in g.filtered] for g in kept] == [[0.2], [0.0]]
@@ -514,6 +535,53 @@ def test_groups_that_teach_nothing_are_replaced_and_stay_in_the_metrics(returnin
     assert sums["filtered_tokens"] == 9 * (len(rounds[1]) + len(rounds[2]))
     different = [g for g in groups if len({t.total_reward for t in g.trajectories}) > 1]
     assert len(different) == sums["mixed_groups"] > 12 - len(equal)
+
+
+def test_a_group_of_full_successes_is_replaced_though_their_sums_differ():
+    def episode(*rewards):
+        return Trajectory("a", 0, [Turn("", [1], [2], [-1.0], reward=r) for r in rewards])
+
+    solved = Group(0, [episode(0.1, 0.2), episode(0.3), episode(0.1, 0.1, 0.1)])
+    assert len({t.total_reward for t in solved.trajectories}) > 1
+    assert not rollout._differ(solved)
+    assert rollout._differ(Group(0, [episode(0.1, 0.2), episode(0.3), episode(0.301)]))
+
+
+def test_overlong_filtering_excludes_what_the_context_ended(tmp_path, monkeypatch):
+    class Ended(Returns):
+        def collect(self, starts, **options):
+            groups = super().collect(starts, **options)
+            for group in groups:
+                group.trajectories[0].status = Status.TRUNCATED_CONTEXT
+                group.trajectories[0].turns[-1].reward = 5.0
+            return groups
+
+    monkeypatch.setattr(rollout, "make_pool", lambda *args: SimpleNamespace(close=lambda: None))
+    monkeypatch.setattr(rollout, "make_collector", lambda *args, **players: Ended())
+    made = context(tmp_path, groups=12, group_size=3)
+
+    def played(source, *, filtering):
+        options = replace(made.config.rollout, overlong_filtering=filtering)
+        own = replace(made, config=replace(made.config, rollout=options))
+        return plugins.make_object(plugins.SOURCE, source, own).next(5, 4)
+
+    for group in played({"name": "rollout"}, filtering=False):
+        assert len(group.trajectories) == 3
+        assert not group.filtered
+    for group in played({"name": "rollout"}, filtering=True):
+        assert [t.total_reward for t in group.filtered] == [5.0]
+        assert Status.TRUNCATED_CONTEXT not in [t.status for t in group.trajectories]
+    assert (
+        metrics.totals(played({"name": "rollout"}, filtering=True), Distributed())[
+            "truncated_context"
+        ]
+        == 12
+    )
+    # Groups whose other episodes are equal are replaced, and a low score excludes the others.
+    replaced = played({"name": "rollout", "replacements": 1}, filtering=True)
+    assert sum(len(g.filtered) == 4 for g in replaced) > 2
+    for group in played({"name": "rejection_sampling", "score": 0.5}, filtering=True):
+        assert (len(group.trajectories), len(group.filtered)) == (0, 3)
 
 
 def test_replacements_do_not_depend_on_the_processes(returning):

@@ -12,6 +12,7 @@ from agentgym_envs.evaluate.calls import Caller, made
 from agentgym_envs.evaluate.plan import Item
 from agentgym_envs.evaluate.record import Row
 from agentgym_envs.pool import AsyncEnvPool, Result
+from agentgym_envs.scores import above
 from agentgym_envs.wrappers import FORMATS
 from agentgym_envs.wrappers.formats import Format, FunctionCall
 from agentgym_envs.wrappers.responses import FormatError
@@ -116,7 +117,7 @@ async def _ended(
     """Returns the outcome of an episode and what its agents learned."""
     info = result.info or {}
     total = sum(played["reward"] for played in turns)
-    success = bool(info.get("success", result.terminated and total > 0))
+    success = bool(info.get("success", result.terminated and above(total, 0.0)))
     score = float(info.get("score", total))
     seen[_seat(info)] = result.observation
     lessons = {}

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agentgym_envs.evaluate.record import Row
+from agentgym_envs.scores import above
 
 RESAMPLES = 2000
 DRAWS = 10_000  # random weights of an interval
@@ -197,7 +198,9 @@ def summarise(rows: Sequence[Row]) -> Summary:
         score=fmean(fmean(map(score_of, attempts)) for attempts in tasks),
         pass_at={k: fmean(pass_at_k(most, c, k) for c in solved) for k in range(1, most + 1)},
         pass_all={k: fmean(pass_hat_k(most, c, k) for c in solved) for k in range(1, most + 1)},
-        any_score=fmean(any(score_of(row) > 0 for row in attempts) for attempts in complete),
+        any_score=fmean(
+            any(above(score_of(row), 0.0) for row in attempts) for attempts in complete
+        ),
         turns=len(turns) / len(rows),
         invalid=sum(turn["invalid"] for turn in turns) / max(len(turns), 1),
         truncated=fmean(row["end"] != "terminated" for row in rows),

@@ -8,6 +8,7 @@ from statistics import fmean
 from agentgym_envs.evaluate.metrics import summarise
 from agentgym_envs.evaluate.record import Row
 from agentgym_envs.evaluate.tables import Line, Table
+from agentgym_envs.scores import equal
 from agentgym_envs.tournament.ratings import Array, ratings, wins
 from agentgym_envs.tournament.schedule import Contest
 
@@ -120,7 +121,7 @@ def won(row: Row, seat: str) -> float:
     standing = {s: float(result["score"] - result["forfeit"]) for s, result in row["seats"].items()}
     own = standing.pop(seat)
     (other,) = standing.values()
-    return 1.0 if own > other else 0.5 if own == other else 0.0
+    return 0.5 if equal(own, other) else float(own > other)
 
 
 def _results(rows: Sequence[Row], seat: str) -> str:

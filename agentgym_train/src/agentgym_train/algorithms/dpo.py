@@ -10,6 +10,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from agentgym_envs.scores import above
 from agentgym_train.config.constraints import Positive
 from agentgym_train.data.batching import Batch
 from agentgym_train.data.types import Group
@@ -55,7 +56,9 @@ class DPO(Algorithm):
                     " env.group_size=2, or source.pairs=true where source.name=dataset"
                 )
             # Equal returns give 0 for both: neither is above the lowest or below the highest.
-            sides += [float(r > min(returns)) - float(r < max(returns)) for r in returns]
+            sides += [
+                float(above(r, min(returns))) - float(above(max(returns), r)) for r in returns
+            ]
         side_B = torch.tensor(sides)[batch.episode_B]
         return batch.with_streams(side=side_B[:, None] * torch.ones_like(batch.logp_BT))
 

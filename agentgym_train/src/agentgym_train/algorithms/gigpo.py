@@ -6,6 +6,7 @@ actions in the same state led further; the return of a trajectory does not show 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 
@@ -28,6 +29,7 @@ class GiGPO(PolicyGradient):
     """Divide by the standard deviation of the returns, for trajectories and for turns."""
     step_coef: NonNegative = 1.0
     """Weight of the turns' advantages."""
+    min_group_size: ClassVar[int] = 2
 
     def compute_advantages(
         self, batch: Batch, groups: Sequence[Group], distributed: Distributed

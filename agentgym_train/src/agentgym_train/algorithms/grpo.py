@@ -11,6 +11,7 @@ All action tokens of a trajectory have the same advantage. These options give re
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from agentgym_train.algorithms.policy_gradient import PolicyGradient, on_actions
 from agentgym_train.data.batching import Batch
@@ -25,6 +26,7 @@ class GRPO(PolicyGradient):
 
     normalise: bool = True
     """Divide the advantages by the standard deviation of the group's returns."""
+    min_group_size: ClassVar[int] = 2
 
     def compute_advantages(
         self, batch: Batch, groups: Sequence[Group], distributed: Distributed

@@ -6,6 +6,7 @@ Shapes: B trajectories, T tokens.
 from dataclasses import dataclass
 from typing import Literal
 
+import torch
 from torch import Tensor
 
 from agentgym_train.config.constraints import Count, NonNegative, Share
@@ -72,11 +73,14 @@ class PolicyGradient(Algorithm):
         if not self.kl_coef or self.kl_in == "loss":
             return batch.reward_BT
         kl_BT = kl_divergence(batch.logp_BT, batch.streams["reference"], self.kl_estimator)
-        return batch.reward_BT - self.kl_coef * kl_BT.where(batch.action_BT, 0.0)
+        # The divergence has the precision of float32, and so has the difference.
+        return batch.reward_BT.float() - self.kl_coef * kl_BT.where(batch.action_BT, 0.0)
 
     def returns(self, batch: Batch) -> Tensor:
         """Returns the discounted returns of whole trajectories, shape (B,)."""
-        return (self.rewards(batch) * self.gamma**batch.turn_BT).sum(1)
+        reward_BT = self.rewards(batch)
+        discount_BT = torch.float_power(self.gamma, batch.turn_BT)
+        return (reward_BT * discount_BT).sum(1).to(reward_BT.dtype)
 
     def weight(self, batch: Batch) -> float:
         """Returns the divisor of the loss, which depends on ``loss_reduction``."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from agentgym_train.algorithms.policy_gradient import PolicyGradient, on_actions
 from agentgym_train.data.batching import Batch
@@ -13,6 +14,8 @@ from agentgym_train.learning.advantages import leave_one_out
 @dataclass(frozen=True, kw_only=True)
 class RLOO(PolicyGradient):
     """REINFORCE leave-one-out."""
+
+    min_group_size: ClassVar[int] = 2
 
     def compute_advantages(
         self, batch: Batch, groups: Sequence[Group], distributed: Distributed

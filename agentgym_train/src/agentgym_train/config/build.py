@@ -10,9 +10,9 @@ from typing import Any, TypeVar, get_args, get_type_hints
 import pydantic
 import tomli_w
 
-from agentgym_envs.errors import UnknownName
 from agentgym_train.config import tables
 from agentgym_train.config.schema import Config, Settings
+from agentgym_train.config.suggestions import unknown_key
 from agentgym_train.errors import ConfigError
 
 T = TypeVar("T")
@@ -153,7 +153,7 @@ def _check_keys(cls: type, raw: Mapping[str, Any], section: str, named: Named) -
         full = f"{section}.{key}" if section else key
         if key not in known:
             names = [named(f"{section}.{k}" if section else k) for k in known]
-            raise ConfigError(str(UnknownName("configuration key", named(full), names)))
+            raise ConfigError(unknown_key(named(full), names, value))
         if isinstance(known[key], type) and is_dataclass(known[key]):
             _check_section(known[key], value, full, named)
         elif key == "envs":

@@ -26,6 +26,8 @@ from agentgym_train.errors import ConfigError
 
 SCRATCH = "scratch"
 VOCAB = 260  # the bytes and the four special tokens
+SCRATCH_ACTION, PRETRAINED_ACTION = 64, 512  # tokens; pretrained models write sentences
+DEFAULT_PLUGINS = {"algorithm": "grpo", "generator": "hf", "source": "rollout"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +88,8 @@ class LoraConfig:
     """The adapter's output is multiplied by ``alpha / rank``."""
     targets: Annotated[tuple[Name, ...], Field(min_length=1)] = ("all-linear",)
     """The linear layers with an adapter, by the last part of their names, such as "q_proj".
-    "all-linear": every linear layer below the output head."""
+    "all-linear": every linear layer below the output head. The experts of a mixture are no linear
+    layers in transformers 5 and get no adapter."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,8 +174,19 @@ class RolloutConfig:
 
     temperature: Temperature = 1.0
     """Sampling temperature, from 0.01 to 100."""
-    max_new_tokens: Count = 64
-    """Maximum tokens per action."""
+    max_new_tokens: Whole = 0
+    """Maximum tokens per action. A longer one is cut and played as it is; the metric
+    ``cut_actions`` counts it. An episode ends when its next prompt leaves less room than this in
+    ``model.max_context``. 0: 64 for "scratch"; for a pretrained model a quarter of
+    ``model.max_context``, but at most 512. A model that thinks before it acts needs more."""
+    mask_cut_actions: bool = False
+    """Exclude the tokens of cut actions from the loss. They stay in the history of the episode, and
+    their rewards stay in its return."""
+    overlong_filtering: bool = False
+    """Exclude an episode that the context ended (``truncated_context``) from the loss and from the
+    mean of its group, as in DAPO (Yu et al., 2025). Otherwise it keeps the return that it had when
+    it was cut, which can be larger than that of an episode that failed. The scorer ``penalty`` can
+    lower its return instead."""
     batch_wait: Wait = 10.0
     """Maximum time, in seconds, that ready episodes wait for slower environments; at most 2 s while
     the generator has rows to sample. The metrics count a later result as ``late``. The batches of
@@ -287,19 +301,30 @@ class Config(Settings):
     rollout: RolloutConfig = RolloutConfig()
     critic: CriticConfig = CriticConfig()
     eval: EvalConfig = EvalConfig()
-    algorithm: dict[str, Any] = field(default_factory=lambda: {"name": "grpo"})
+    algorithm: dict[str, Any] = field(
+        default_factory=lambda: {"name": DEFAULT_PLUGINS["algorithm"]}
+    )
     """Name and options of the algorithm."""
     curriculum: dict[str, Any] = field(default_factory=dict)
     """Name and options of the curriculum. Optional only if every ``[[env]]`` has its curriculum."""
-    generator: dict[str, Any] = field(default_factory=lambda: {"name": "hf"})
+    generator: dict[str, Any] = field(
+        default_factory=lambda: {"name": DEFAULT_PLUGINS["generator"]}
+    )
     """Name and options of the generator."""
-    source: dict[str, Any] = field(default_factory=lambda: {"name": "rollout"})
+    source: dict[str, Any] = field(default_factory=lambda: {"name": DEFAULT_PLUGINS["source"]})
     """Name and options of the source of episodes."""
     scorer: list[dict[str, Any]] = field(default_factory=list)
     """``[[scorer]]`` tables. Scorers change the rewards one after the other, in this order."""
 
     def __post_init__(self) -> None:
-        answer, context = self.rollout.max_new_tokens, self.model.max_context
+        context = self.model.max_context
+        answer = self.rollout.max_new_tokens or (
+            SCRATCH_ACTION if self.model.path == SCRATCH else min(PRETRAINED_ACTION, context // 4)
+        )
+        object.__setattr__(self, "rollout", replace(self.rollout, max_new_tokens=answer))
+        for section, name in DEFAULT_PLUGINS.items():
+            # A table without a name, such as one of ``--set``, has options of the default plugin.
+            object.__setattr__(self, section, {"name": name} | getattr(self, section))
         if answer >= context:
             raise ConfigError(
                 f"rollout.max_new_tokens={answer} must be below model.max_context={context}, which"

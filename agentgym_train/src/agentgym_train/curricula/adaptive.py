@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from agentgym_envs.scores import above, all_equal
 from agentgym_train.config.constraints import Count, NonNegative, Positive, Share
 from agentgym_train.protocols import Curriculum, CurriculumPlugin
 
@@ -86,16 +87,16 @@ class AdaptiveCurriculum(Curriculum):
         success, truncated, invalid, kl = np.mean(self.recent[-options.window :], axis=0).tolist()
         self.success, self.invalid = max(self.success, success), min(self.invalid, invalid)
         if (
-            success < self.success - options.collapse
-            or invalid > self.invalid + options.collapse
-            or kl > options.max_kl
+            above(self.success - options.collapse, success)
+            or above(invalid, self.invalid + options.collapse)
+            or above(kl, options.max_kl)
         ):
             self._begin(max(self.stage - 1, 0))
         elif (
             len(self.recent) == 2 * options.window
-            and truncated >= options.truncated
+            and not above(options.truncated, truncated)
             and self.stage + 1 < len(self._turns)
-            and rise([row[0] for row in self.recent]) < options.rise
+            and above(options.rise, rise([row[0] for row in self.recent]))
         ):
             self._begin(self.stage + 1)
 
@@ -128,6 +129,8 @@ def rise(values: list[float]) -> float:
     >>> round(rise([0.0, 1.0, 1.0, 2.0]), 2)
     4.24
     """
+    if all_equal(values):
+        return 0.0
     steps = np.arange(len(values)) - (len(values) - 1) / 2
     centred = np.asarray(values) - np.mean(values)
     spread = steps @ steps
@@ -136,4 +139,4 @@ def rise(values: list[float]) -> float:
     error = np.sqrt((residual @ residual) / max(len(values) - 2, 1) / spread)
     if error > 1e-9 * abs(slope):
         return float(slope / error)
-    return 0.0 if slope == 0 else float(np.copysign(np.inf, slope))
+    return float(np.copysign(np.inf, slope))

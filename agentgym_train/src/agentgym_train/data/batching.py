@@ -24,11 +24,12 @@ class Batch:
     valid_BT: Tensor
     """bool: a token, not padding."""
     action_BT: Tensor
-    """bool: sampled by the policy."""
+    """bool: sampled by the policy, and part of the loss."""
     logp_BT: Tensor
     """float32: log-probability at sampling, in nats."""
     reward_BT: Tensor
-    """float32: each turn's reward, on its last action token."""
+    """float64: each turn's reward, on its last action token. In float32, sums of the same rewards
+    in another order would differ too much to be told from different returns."""
     turn_BT: Tensor
     """int64."""
     version_BT: Tensor
@@ -52,12 +53,12 @@ class Batch:
         return int(self.action_BT.sum())
 
     def return_B(self, gamma: float = 1.0) -> Tensor:
-        """Returns the return of each trajectory, float32, shape (B,).
+        """Returns the return of each trajectory, float64, shape (B,).
 
         Args:
             gamma: discount per turn: the reward of turn k (from 0) counts gammaᵏ.
         """
-        return (self.reward_BT * gamma**self.turn_BT).sum(1)
+        return (self.reward_BT * torch.float_power(gamma, self.turn_BT)).sum(1)
 
     def take(self, rows: Sequence[int]) -> "Batch":
         """Returns some trajectories, cut to the length of the longest one."""
@@ -86,8 +87,9 @@ class Batch:
         return self._each(lambda v: v.to(device))
 
     def with_streams(self, **streams: Tensor) -> "Batch":
-        """Returns a copy with added or replaced streams."""
-        return replace(self, streams={**self.streams, **streams})
+        """Returns a copy with added or replaced streams, in float32 instead of float64."""
+        single = {k: v.float() if v.dtype == torch.float64 else v for k, v in streams.items()}
+        return replace(self, streams={**self.streams, **single})
 
     def mini_batches(self, count: int, groups: int) -> list["Batch"]:
         """Splits the groups by number into ``count`` parts; groups stay whole.
@@ -166,8 +168,13 @@ class Batch:
         return Batch(**fields, streams={name: change(v) for name, v in self.streams.items()})
 
 
-def pack(groups: Sequence[Group]) -> Batch:
-    """Packs groups into one batch, without trajectories that have no action."""
+def pack(groups: Sequence[Group], *, mask_cut_actions: bool = False) -> Batch:
+    """Packs groups into one batch, without trajectories that have no action.
+
+    Args:
+        groups: the groups of a process.
+        mask_cut_actions: tokens of cut actions are not part of the loss.
+    """
     episodes = enumerate((g.number, t) for g in groups for t in g.trajectories)
     packed = [
         (episode, number, t)
@@ -181,7 +188,10 @@ def pack(groups: Sequence[Group]) -> Batch:
         return stream_N.new_zeros(valid_BT.shape).masked_scatter(valid_BT, stream_N)
 
     return Batch(
-        **{name: padded(stream_N) for name, stream_N in _tokens([t for *_, t in packed]).items()},
+        **{
+            name: padded(stream_N)
+            for name, stream_N in _tokens([t for *_, t in packed], mask_cut_actions).items()
+        },
         valid_BT=valid_BT,
         group_B=torch.tensor([number for _, number, _ in packed], dtype=torch.int64),
         episode_B=torch.tensor([episode for episode, _, _ in packed], dtype=torch.int64),
@@ -189,7 +199,7 @@ def pack(groups: Sequence[Group]) -> Batch:
     )
 
 
-def _tokens(trajectories: Sequence[Trajectory]) -> dict[str, Tensor]:
+def _tokens(trajectories: Sequence[Trajectory], mask_cut_actions: bool) -> dict[str, Tensor]:
     """Returns the token streams of all trajectories, one after the other, each of shape (N,).
 
     Whole turns are copied: a loop over tokens takes ten times as long.
@@ -208,19 +218,21 @@ def _tokens(trajectories: Sequence[Trajectory]) -> dict[str, Tensor]:
     def repeated(run_values: list[int]) -> Tensor:
         return torch.tensor(run_values, dtype=torch.int64).repeat_interleave(length_R)
 
-    action_N = repeated([0, 1] * len(turns)).bool()
-    logp_N, reward_N = torch.zeros(len(action_N)), torch.zeros(len(action_N))
-    logp_N[action_N] = torch.tensor(
+    sampled_N = repeated([0, 1] * len(turns)).bool()
+    masked_N = repeated([int(turn.cut and mask_cut_actions) for turn in turns for _ in range(2)])
+    logp_N = torch.zeros(len(sampled_N))
+    reward_N = torch.zeros(len(sampled_N), dtype=torch.float64)
+    logp_N[sampled_N] = torch.tensor(
         list(chain.from_iterable(turn.logps for turn in turns)), dtype=torch.float32
     )
     last_R = length_R.cumsum(0) - 1
     acted = [number for number, turn in enumerate(turns) if turn.action_ids]
     reward_N[last_R[1::2][acted]] = torch.tensor(
-        [turns[number].reward for number in acted], dtype=torch.float32
+        [turns[number].reward for number in acted], dtype=torch.float64
     )
     return {
         "id_BT": torch.tensor(list(chain.from_iterable(runs)), dtype=torch.int64),
-        "action_BT": action_N,
+        "action_BT": sampled_N & ~masked_N.bool(),
         "logp_BT": logp_N,
         "reward_BT": reward_N,
         "turn_BT": repeated([number for number, _ in numbered for _ in range(2)]),

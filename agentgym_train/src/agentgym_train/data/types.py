@@ -43,6 +43,8 @@ class Turn:
     action: str = ""
     reward: float = 0.0
     invalid: bool = False
+    cut: bool = False
+    """The action ended at ``rollout.max_new_tokens`` and not with a stop token."""
 
 
 @dataclass
@@ -88,7 +90,8 @@ class Group:
     """Its number among the groups of all processes."""
     trajectories: list[Trajectory]
     filtered: list[Trajectory] = field(default_factory=list)
-    """Episodes that the source excluded from the loss; still counted in metrics."""
+    """Episodes that are excluded from the loss and from the group's mean; still counted in metrics.
+    """
     from_dataset: bool = False
     """The group comes from a file. Rates use on-policy groups if there are any."""
 

@@ -87,7 +87,7 @@ def evaluate(
 
 
 def summary(trajectories: list[Trajectory]) -> dict[str, float]:
-    """Returns mean success, score and turns of episodes, and the share of invalid actions.
+    """Returns mean success, score and turns of episodes, and shares of invalid and of cut actions.
 
     An episode of several agents has a trajectory of each: means are over these, and the episode
     counts once.
@@ -106,6 +106,7 @@ def summary(trajectories: list[Trajectory]) -> dict[str, float]:
         "score": sum(t.score for t in trajectories) / count,
         "turns": len(turns) / count,
         "invalid": sum(turn.invalid for turn in turns) / max(len(turns), 1),
+        "cut_actions": sum(turn.cut for turn in turns) / max(len(turns), 1),
         "episodes": count // len({t.agent for t in trajectories}),
     }
 

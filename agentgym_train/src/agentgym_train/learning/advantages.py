@@ -1,12 +1,30 @@
 """Advantages: pure functions of rewards and returns.
 
+Numbers that differ by rounding only are equal. Otherwise the division by their standard deviation
+would make an advantage of it. Sums are more precise in float64, the type of ``Batch.reward_BT``.
+
 Shapes: B trajectories, T tokens, G groups.
 """
 
 import torch
 from torch import Tensor
 
+from agentgym_envs import scores
 from agentgym_train.engine.distributed import Distributed
+
+SINGLE = (1e-5, 1e-6)
+"""``scores.RELATIVE`` and ``scores.ABSOLUTE`` for sums that were made in float32."""
+
+
+def equal(a_G: Tensor, b_G: Tensor) -> Tensor:
+    """Returns which numbers are equal up to rounding, as :func:`agentgym_envs.scores.equal` does.
+
+    The tolerance follows the type of the numbers, which is that of the sums behind them.
+    """
+    double = a_G.dtype == torch.float64
+    relative, absolute = (scores.RELATIVE, scores.ABSOLUTE) if double else SINGLE
+    largest_G = a_G.abs().maximum(b_G.abs())
+    return (a_G - b_G).abs() <= (relative * largest_G).clamp(min=absolute)
 
 
 def group_centred(
@@ -24,27 +42,29 @@ def group_centred(
         eps: limits the quotient if the standard deviation is small.
 
     Returns:
-        float, shape (B,); exactly 0 if all returns of the group are equal.
+        float32, shape (B,); exactly 0 if all returns of the group are equal (:func:`equal`).
 
     >>> group_centred(torch.tensor([0.0, 1.0]), torch.tensor([7, 7]), normalise=False)
     tensor([-0.5000,  0.5000])
     """
     groups, member_B = torch.unique(group_B, return_inverse=True)  # group numbers may have gaps
-    count_G = torch.zeros(len(groups)).index_add(0, member_B, torch.ones_like(return_B))
-    mean_G = torch.zeros(len(groups)).index_add(0, member_B, return_B) / count_G
-    centred_B = return_B - mean_G[member_B]
+    count_G = torch.zeros(len(groups)).index_add(0, member_B, torch.ones(len(return_B)))
+    mean_G = return_B.new_zeros(len(groups)).index_add(0, member_B, return_B) / count_G
+    # The differences of large returns need float64; the differences themselves do not.
+    centred_B = (return_B - mean_G[member_B]).float()
     # Bessel's correction, as in torch.std. A group of one would divide by 0; its advantage is set
     # to 0 below.
     variance_G = torch.zeros(len(groups)).index_add(0, member_B, centred_B**2) / (
         count_G - 1
     ).clamp(min=1)
-    # The rounding of a mean must not become a signal. Without this, equal returns such as 0.1 could
-    # differ from their mean in the last digit, and the division by a tiny deviation would enlarge
-    # it.
-    low_G = torch.full((len(groups),), torch.inf).scatter_reduce(0, member_B, return_B, "amin")
-    high_G = torch.full((len(groups),), -torch.inf).scatter_reduce(0, member_B, return_B, "amax")
+    low_G, high_G = (
+        return_B.new_zeros(len(groups)).scatter_reduce(
+            0, member_B, return_B, reduce, include_self=False
+        )
+        for reduce in ("amin", "amax")
+    )
     advantage_B = centred_B / (variance_G.sqrt()[member_B] + eps) if normalise else centred_B
-    return torch.where((low_G == high_G)[member_B], torch.zeros_like(advantage_B), advantage_B)
+    return advantage_B.where(~equal(low_G, high_G)[member_B], 0.0)
 
 
 def leave_one_out(return_B: Tensor, group_B: Tensor) -> Tensor:
@@ -57,7 +77,7 @@ def leave_one_out(return_B: Tensor, group_B: Tensor) -> Tensor:
         group_B: int, group numbers.
 
     Returns:
-        float, shape (B,); 0 for a group of one.
+        float32, shape (B,); 0 for a group of one, and if all returns of the group are equal.
 
     >>> leave_one_out(torch.tensor([0.0, 1.0, 2.0]), torch.tensor([7, 7, 7]))
     tensor([-1.5000,  0.0000,  1.5000])
@@ -88,7 +108,7 @@ def returns_to_go(reward_BT: Tensor, turn_BT: Tensor, gamma: float) -> Tensor:
     >>> returns_to_go(torch.tensor([[0.0, 1.0, 4.0]]), torch.tensor([[0, 0, 1]]), gamma=0.5)
     tensor([[3., 3., 4.]])
     """
-    out_BT, following_B = torch.zeros_like(reward_BT), torch.zeros(len(reward_BT))
+    out_BT, following_B = torch.zeros_like(reward_BT), reward_BT.new_zeros(len(reward_BT))
     for t in reversed(range(reward_BT.shape[1])):
         # Padding has turn 0. The difference to it would be negative, and so would the exponent.
         between_B = (
@@ -96,7 +116,7 @@ def returns_to_go(reward_BT: Tensor, turn_BT: Tensor, gamma: float) -> Tensor:
             if t + 1 < reward_BT.shape[1]
             else torch.zeros(1)
         )
-        following_B = reward_BT[:, t] + gamma**between_B * following_B
+        following_B = reward_BT[:, t] + torch.float_power(gamma, between_B) * following_B
         out_BT[:, t] = following_B
     return out_BT
 
@@ -127,8 +147,10 @@ def gae(
             episode ended there. None: 0 for all.
 
     Returns:
-        float, shape (B, T); 0 for tokens that are not steps.
+        float32, shape (B, T); 0 for tokens that are not steps.
     """
+    # A critic's values have the precision of float32, and so have differences to them.
+    reward_BT = reward_BT.to(value_BT.dtype)
     advantage_BT = torch.zeros_like(reward_BT)
     # The loop runs from right to left and carries three numbers per trajectory.
     # Rewards seen since the following step, which the step before them will take:
@@ -166,18 +188,19 @@ def whitened(
         eps: limits the quotient if the standard deviation is small.
 
     Returns:
-        float, shape (B, T); 0 for other tokens, and everywhere if all numbers are equal.
+        float32, shape (B, T); 0 for other tokens, and everywhere if all numbers are equal
+        (:func:`equal`).
     """
-    count, total, square = distributed.sum(
-        int(action_BT.sum()),
-        float(value_BT[action_BT].sum()),
-        float((value_BT[action_BT].double() ** 2).sum()),
-    )
-    # Processes exchange three sums and no values. Squares are summed in float64: the variance is a
-    # difference of two large numbers, which loses digits.
+    known_N = value_BT[action_BT]
+    # Processes exchange sums and extremes, and no values.
+    count, total = distributed.sum(len(known_N), float(known_N.sum()))
     mean = total / max(count, 1)
-    variance = max(square / max(count, 1) - mean**2, 0.0)
-    # A variance this small is the rounding of equal numbers. It counts as 0: dividing by infinity
-    # gives exact zeros.
-    spread = variance**0.5 if variance > 1e-12 * max(1.0, mean**2) else torch.inf
-    return ((value_BT - mean) / (spread + eps)).where(action_BT, 0.0)
+    # In float64, and around the mean: a difference of two large sums would lose digits.
+    (square,) = distributed.sum(float(((known_N.double() - mean) ** 2).sum()))
+    extremes = [float(end) for end in known_N.aminmax()] if len(known_N) else []
+    end_E = known_N.new_tensor([end for theirs in distributed.gather(extremes) for end in theirs])
+    if not len(end_E) or equal(end_E.min(), end_E.max()):
+        return torch.zeros_like(value_BT, dtype=torch.float32)
+    spread = (square / count) ** 0.5
+    whitened_BT: Tensor = ((value_BT - mean) / (spread + eps)).where(action_BT, 0.0).float()
+    return whitened_BT

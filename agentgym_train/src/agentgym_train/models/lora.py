@@ -4,6 +4,7 @@ An adapted layer computes W·x + scale·B·A·x. W is frozen; A and B are traine
 adapted model starts as the model without adapter.
 """
 
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -20,6 +21,7 @@ from agentgym_envs.errors import MissingExtra
 from agentgym_train.config import LoraConfig
 from agentgym_train.errors import ModelError
 
+log = logging.getLogger(__name__)
 ADAPTER = "default"
 """peft's name of a model's only adapter."""
 ALL = "all-linear"
@@ -48,21 +50,29 @@ def check(config: LoraConfig, shape: PretrainedConfig) -> None:
         raise MissingExtra("model.lora", "lora", "agentgym-train")
     with torch.device("meta"):
         model = AutoModelForCausalLM.from_config(shape)
-    names = linear_layers(model)
+    names, known = linear_layers(model), ", ".join(adaptable(model))
     for target in config.targets if config.targets != (ALL,) else ():
         if not any(f".{name}".endswith(f".{target}") for name in names):
-            known = ", ".join(sorted({name.rpartition(".")[2] for name in names}))
             raise ModelError(
                 f"model.lora.targets: {target!r} matches no linear layer below the output head;"
                 f' there are {known}, or targets = ["{ALL}"]'
             )
+    experts = any(".experts." in name and p.dim() == 3 for name, p in model.named_parameters())
     try:
         adapt(model, config, path="", seed=0)
     except ValueError as error:
         raise ModelError(
-            f"a {shape.model_type} model cannot have the adapter of model.lora:"
-            f" {str(error).splitlines()[0]}"
+            f"a {shape.model_type} model cannot have the adapter of model.lora.targets="
+            f"{list(config.targets)}: {str(error).splitlines()[0]}. Set model.lora.targets to some"
+            f" of {known}"
         ) from error
+    if experts:
+        log.warning(
+            "model.lora: the experts of a %s model are no linear layers and stay as they are; the"
+            " adapter is on %s",
+            shape.model_type,
+            ", ".join(sorted({name.rpartition(".")[2] for name in adapted(model)})),
+        )
 
 
 def linear_layers(model: PreTrainedModel) -> list[str]:
@@ -78,6 +88,33 @@ def linear_layers(model: PreTrainedModel) -> list[str]:
     ]
 
 
+def adaptable(model: PreTrainedModel) -> list[str]:
+    """Returns the last parts of the names of the linear layers that peft adapts under their names.
+
+    In some mixtures of experts, peft takes the name of a linear layer for that of the experts:
+    "gate_proj" was a layer of each expert before transformers 5 joined them in one parameter.
+    """
+    names = sorted({name.rpartition(".")[2] for name in linear_layers(model)})
+    return [name for name in names if _kept([name], model)]
+
+
+def _kept(targets: list[str] | str, model: PreTrainedModel) -> bool:
+    """Returns whether peft adapts the layers that the targets name, and no others."""
+    import peft
+
+    try:
+        from peft.utils.transformers_weight_conversion import convert_peft_config_for_transformers
+    except ImportError:  # a version that renames nothing
+        return True
+    adapter = peft.LoraConfig(target_modules=targets)
+    before = adapter.target_modules
+    try:
+        convert_peft_config_for_transformers(adapter, model, None)
+    except ValueError:  # it would have to adapt others too
+        return False
+    return bool(adapter.target_modules == before)
+
+
 def adapt(model: PreTrainedModel, config: LoraConfig, *, path: str, seed: int) -> None:
     """Adds an adapter to a model in place, and freezes all other weights.
 
@@ -90,11 +127,12 @@ def adapt(model: PreTrainedModel, config: LoraConfig, *, path: str, seed: int) -
     import peft
 
     names = set(linear_layers(model))
+    every = ALL if _kept(ALL, model) else adaptable(model)
     adapter = peft.LoraConfig(
         r=config.rank,
         lora_alpha=config.alpha,
         lora_dropout=0.0,  # with dropout, the trained policy would differ from the sampled one
-        target_modules=ALL if config.targets == (ALL,) else list(config.targets),
+        target_modules=every if config.targets == (ALL,) else list(config.targets),
         # transformers' Conv1D holds the transposed weight of a linear layer.
         fan_in_fan_out=any(isinstance(m, Conv1D) for m in model.modules()),
         base_model_name_or_path=path,
@@ -105,9 +143,8 @@ def adapt(model: PreTrainedModel, config: LoraConfig, *, path: str, seed: int) -
         peft.inject_adapter_in_model(adapter, model)
     for name, layer in adapted(model).items():
         if name not in names:
-            raise ModelError(
-                f"model.lora.targets={list(config.targets)} match {name!r}, which is not a linear"
-                " layer below the output head"
+            raise ValueError(
+                f"they match {name!r}, which is not a linear layer below the output head"
             )
         # peft makes float32 matrices for a bfloat16 model. DeepSpeed needs one type; the optimizer
         # holds float32 copies.

@@ -24,7 +24,7 @@ def show_plan(config: Settings, gpus: int, memory: float, console: Console) -> b
         console: where to print.
 
     Raises:
-        ConfigError: the configuration is that of a reward model.
+        ConfigError: the configuration is that of a reward model, or its groups are too small.
         AgentGymError: see :func:`agentgym_train.planning.plan.make`.
     """
     if not isinstance(config, Config):
@@ -32,7 +32,12 @@ def show_plan(config: Settings, gpus: int, memory: float, console: Console) -> b
             "the file has a section [comparisons]: only runs of a policy can be planned, not those"
             " of a reward model"
         )
+    from agentgym_train.run.prepare import check_group_size, naming
+
     transformers_logging.set_verbosity_error()
+    for one in config.each():
+        with naming(one, several=len(config.envs) > 1):
+            check_group_size(one)
     cards, size = Cards(gpus), memory * table.GIB
     plan = make(config, cards)
     table.write(plan, size, console)

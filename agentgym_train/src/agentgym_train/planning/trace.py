@@ -180,7 +180,7 @@ def fake_batch(rows: int, tokens: int) -> Batch:
         valid_BT=stream(torch.bool),
         action_BT=stream(torch.bool),
         logp_BT=stream(torch.float32),
-        reward_BT=stream(torch.float32),
+        reward_BT=stream(torch.float64),
         turn_BT=stream(torch.int64),
         version_BT=stream(torch.int64),
         group_B=torch.zeros(rows, dtype=torch.int64),

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from agentgym_envs.scores import all_equal
 from agentgym_train.data.types import Failure, Group, Status
 from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import RunFolderError
@@ -86,6 +87,7 @@ def totals(
         "return": sum(t.total_reward for t in episodes),
         "turns": len(turns),
         "invalid": sum(turn.invalid for turn in turns),
+        "cut_actions": sum(turn.cut for turn in turns),
         "truncated_horizon": sum(t.status is Status.TRUNCATED_HORIZON for t in episodes),
         "truncated_context": sum(t.status is Status.TRUNCATED_CONTEXT for t in episodes),
         "mixed_groups": sum(_mixed(g) for g in rated),
@@ -121,10 +123,10 @@ def _mixed(group: Group) -> bool:
 
     The episodes of a replaced group have another task than those that replace them.
     """
-    returns: dict[tuple[str, int], set[float]] = {}
+    returns: dict[tuple[str, int], list[float]] = {}
     for t in group.played:
-        returns.setdefault((t.task_id, t.seed), set()).add(t.total_reward)
-    return any(len(values) > 1 for values in returns.values())
+        returns.setdefault((t.task_id, t.seed), []).append(t.total_reward)
+    return not all(map(all_equal, returns.values()))
 
 
 def failed(failures: Sequence[Failure]) -> dict[str, float]:
@@ -143,10 +145,11 @@ def summed(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
 def means(sums: Mapping[str, float]) -> dict[str, float]:
     """Returns the metrics of a step: rates, and unchanged counts.
 
-    Rates are per episode. ``invalid`` and ``action_length`` are per turn, and ``mixed_groups`` is
-    per group. ``off_policy`` is the mean number of optimizer steps, over action tokens, between the
-    weights that sampled the token and those before the update. ``difficulty`` is left out unless
-    the difficulty of each task is known. There are no rates if all episodes failed.
+    Rates are per episode. ``invalid``, ``cut_actions`` and ``action_length`` are per turn, and
+    ``mixed_groups`` is per group. ``off_policy`` is the mean number of optimizer steps, over action
+    tokens, between the weights that sampled the token and those before the update. ``difficulty``
+    is left out unless the difficulty of each task is known. There are no rates if all episodes
+    failed.
     """
     counts = {name: sums[name] for name in (*COUNTS, "env_failures", "given_up")}
     if not sums["rated"]:
@@ -157,7 +160,8 @@ def means(sums: Mapping[str, float]) -> dict[str, float]:
     if sums["graded"] == sums["rated"]:
         rates["difficulty"] = sums["difficulty"] / sums["rated"]
     turns, groups, tokens = (max(sums[name], 1.0) for name in ("turns", "groups", "rated_tokens"))
-    rates |= {"invalid": sums["invalid"] / turns, "action_length": sums["rated_tokens"] / turns}
+    rates |= {name: sums[name] / turns for name in ("invalid", "cut_actions")}
+    rates["action_length"] = sums["rated_tokens"] / turns
     rates["off_policy"] = sums["off_policy"] / tokens
     return {**rates, "mixed_groups": sums["mixed_groups"] / groups, **counts}
 

@@ -2,7 +2,7 @@
 
 import itertools
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,8 @@ from agentgym_train.data.types import Trajectory
 
 log = logging.getLogger(__name__)
 SMOOTHING = 0.9
+MANY_CUT = 0.1
+"""Share of cut actions from which on the user is warned."""
 ROWS = {
     "random": "random play",
     "before": "before RL",
@@ -45,6 +47,7 @@ class Display:
         )
         self._tasks: dict[str, Any] = {}
         self._success: float | None = None
+        self._warned: set[str] = set()
 
     def __enter__(self) -> "Display":
         self._progress.start()
@@ -75,6 +78,36 @@ class Display:
             f"horizon {row['horizon']} · success {self._success or 0.0:.2f} · {rate:,.0f} tokens/s"
         )
         self.advance("training", row["step"], total, facts)
+
+    def warn_of_cut_actions(self, row: Mapping[str, Any], most: int) -> None:
+        """Warns once per environment if ``rollout.max_new_tokens`` cuts many actions.
+
+        Args:
+            row: metrics of a training step or of an evaluation.
+            most: ``rollout.max_new_tokens``.
+        """
+        for name, share in cut_actions(row):
+            if name in self._warned or self.quiet:
+                continue
+            self._warned.add(name)
+            self.console.print(
+                f"warning: {share:.0%} of the actions{name and f' in {name}'} were cut at"
+                f" rollout.max_new_tokens={most} and played as they were: raise it, or ask for"
+                " shorter responses. rollout.mask_cut_actions=true excludes them from the loss",
+                style="yellow",
+                markup=False,
+                soft_wrap=True,
+            )
+
+
+def cut_actions(row: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """Yields the environments with many cut actions, by name, and their shares.
+
+    The name is empty if a run has one environment.
+    """
+    for name, own in row.get("env", {"": row}).items():
+        if own.get("cut_actions", 0.0) >= MANY_CUT:
+            yield name, own["cut_actions"]
 
 
 def table(evaluation: dict[str, dict[str, Any]]) -> Table:
@@ -206,6 +239,7 @@ def as_text(t: Trajectory) -> str:
         reward = f"  (reward {turn.reward:+.2f})" if turn.reward else ""
         parts.append(
             f"    {shown}\n\n**{number}.**"
-            f" `{turn.action or ' '}`{reward}{' (not understood)' if turn.invalid else ''}\n"
+            f" `{turn.action or ' '}`{reward}{' (not understood)' if turn.invalid else ''}"
+            f"{' (cut)' if turn.cut else ''}\n"
         )
     return "\n".join(parts)

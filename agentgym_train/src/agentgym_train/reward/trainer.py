@@ -162,7 +162,8 @@ class RewardTrainer:
             here = micro.to(self.engine.device)
             rows = len(here.group_B) // 2 * 2
             score_P2, share_P2 = (
-                each_B[:rows].view(-1, 2) for each_B in (self.engine.scores(here), here.return_B())
+                each_B[:rows].view(-1, 2)
+                for each_B in (self.engine.scores(here), here.return_B().float())
             )
             yield score_P2[:, 0] - score_P2[:, 1], share_P2[:, 0]
 

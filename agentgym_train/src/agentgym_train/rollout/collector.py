@@ -170,7 +170,7 @@ class Collector:
     def _collect(
         self, starts: Sequence[Start], max_turns: int, sampling: Sampling, noise: str
     ) -> list[Group]:
-        self.failures, self._max_turns, self._room = [], max_turns, sampling.max_new_tokens
+        self.failures, self._max_turns, self._sampling = [], max_turns, sampling
         self._responses = Responses(self.pool, self.batch_wait)
         self._slots, rows = self._start_sessions(starts, sampling, noise)
         episodes = [
@@ -289,7 +289,8 @@ class Collector:
             if turns
             else self.chat.opening(observation)
         )
-        return ids if state.tokens + len(ids) + self._room <= self.max_context else None
+        room = self.max_context - state.tokens - len(ids)
+        return ids if self._sampling.max_new_tokens <= room else None
 
     def _credit(self, episode: _Episode, result: Result, *, begun: bool) -> None:
         """Adds the results of a step to each agent's latest turn."""
@@ -309,6 +310,7 @@ class Collector:
         turn = state.trajectory.turns[-1]
         turn.action_ids, turn.logps, turn.version = sample.ids, sample.logps, sample.version
         turn.action = self.chat.text(sample.ids)
+        turn.cut = sample.ids[-1] not in self._sampling.stop_ids
         state.tokens += len(sample.ids)
         self._responses.expect(episode.slot)
         self.pool.send(episode.slot, turn.action)

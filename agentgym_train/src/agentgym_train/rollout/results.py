@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from agentgym_envs.pool import Result
+from agentgym_envs.scores import above
 
 
 class StepResult(NamedTuple):
@@ -29,7 +30,7 @@ def step_result(result: Result, agent: str, total: float) -> StepResult:
             *(info[key][agent] for key in ("rewards", "invalids", "scores", "successes"))
         )
     total += result.reward
-    success = bool(info.get("success", result.terminated and total > 0))
+    success = bool(info.get("success", result.terminated and above(total, 0.0)))
     return StepResult(
         float(result.reward),
         bool(info.get("invalid", False)),

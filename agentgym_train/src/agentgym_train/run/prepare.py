@@ -1,6 +1,8 @@
 """Preparation of a run: checks everything, makes the run folder, and makes the small model."""
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 
@@ -175,8 +177,15 @@ def check_engine(config: Settings) -> None:
 
 def check_one(config: Config, *, several: bool) -> tuple[Description, Description]:
     """Does :func:`check_env`; with several environments its errors name the environment."""
-    try:
+    with naming(config, several=several):
         return check_env(config)
+
+
+@contextmanager
+def naming(config: Config, *, several: bool) -> Iterator[None]:
+    """Adds the name of the environment to errors, if there are several."""
+    try:
+        yield
     except AgentGymError as error:
         if several:
             error.args = (f"environment {config.env.name!r}: {error}",)
@@ -208,15 +217,28 @@ def check_env(config: Config) -> tuple[Description, Description]:
 
 
 def check_group_size(config: Config) -> None:
-    """Rejects an algorithm and a source whose stated group sizes differ."""
-    wanted = plugins.make_algorithm(config.algorithm).group_size
+    """Rejects a source whose groups have a size from which the algorithm does not learn."""
+    algorithm, name = plugins.make_algorithm(config.algorithm), config.algorithm["name"]
     sizes = set(plugins.make(plugins.SOURCE, config.source).group_sizes(config) or ())
-    if wanted is not None and sizes - {wanted}:
+    given = (
+        f"source {config.source['name']!r} gives groups of {' and '.join(map(str, sorted(sizes)))}"
+    )
+    exact, least = algorithm.group_size, algorithm.min_group_size
+    if exact is not None and sizes - {exact}:
         raise ConfigError(
-            f"algorithm {config.algorithm['name']!r} learns from groups of {wanted} episodes, and"
-            f" source {config.source['name']!r} gives groups of"
-            f" {' and '.join(map(str, sorted(sizes)))}: set env.group_size={wanted}, or pairs=true"
-            " of a dataset"
+            f"algorithm {name!r} learns from groups of {exact} episodes, and {given}: set"
+            f" env.group_size={exact}, or pairs=true of a dataset"
+        )
+    if sizes and max(sizes) < least:
+        size = config.env.group_size
+        remedy = (
+            f"raise env.group_size={size} to {least} or more"
+            if size < least
+            else ("use a source that plays")
+        )
+        raise ConfigError(
+            f"algorithm {name!r} compares the episodes of a group, and {given}: {remedy}, or use"
+            " an algorithm without groups, such as ppo, reinforce_pp or sft"
         )
 
 

@@ -75,11 +75,13 @@ def work_on_policy(config: Config, folder: Path, console: Console) -> None:
     with report.Display(console, quiet=not first) as display:
         if "before" not in tests.notes.rows and not trainer.start:
             tests.play("before", 0)
+            display.warn_of_cut_actions(tests.notes.rows["before"], config.rollout.max_new_tokens)
         if "oracle" not in tests.notes.rows and all(d.text_env and not d.several for d in held_out):
             tests.add_baselines(console)
 
         def log(row: dict[str, Any], groups: list[Group]) -> None:
             display.step(row, config.run.steps)
+            display.warn_of_cut_actions(row, config.rollout.max_new_tokens)
             for tracker in trackers:
                 tracker.log(row["step"], row, [t for g in groups for t in g.trajectories][:SAMPLES])
 
@@ -164,4 +166,6 @@ def evaluate_checkpoint(
             one.env.name: evaluate.evaluate(one, generator, tokenizer, described).trajectories
             for one, described in held_out
         }
-    console.print(report.table({"checkpoint": evaluate.overall(played)}))
+    row = evaluate.overall(played)
+    console.print(report.table({"checkpoint": row}))
+    report.Display(console).warn_of_cut_actions(row, config.rollout.max_new_tokens)

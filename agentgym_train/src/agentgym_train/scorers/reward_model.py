@@ -132,7 +132,11 @@ class ModelScorer(Scorer):
                 names the episode.
         """
         played = [t for group in groups for t in group.played if t.turns]
-        scores = self._scores([self._read(t) for t in played])
+        rows = [tuple(self._read(t)) for t in played]
+        # Equal episodes get equal scores: the same row has another rounding in another batch.
+        distinct = list(dict.fromkeys(rows))
+        known = dict(zip(distinct, self._scores(distinct), strict=True))
+        scores = [known[row] for row in rows]
         for t, score in zip(played, scores, strict=True):
             if not math.isfinite(score):
                 raise TrainingError(
@@ -161,7 +165,7 @@ class ModelScorer(Scorer):
         return ids
 
     @torch.no_grad()
-    def _scores(self, rows: Sequence[list[int]]) -> list[float]:
+    def _scores(self, rows: Sequence[Sequence[int]]) -> list[float]:
         """Returns one score per row, from batches of rows of similar length."""
         scores: dict[int, float] = {}
         for part in self._parts(rows):
@@ -177,7 +181,7 @@ class ModelScorer(Scorer):
             scores |= zip(part, logits_B1[:, 0].float().tolist(), strict=True)
         return [scores[row] for row in range(len(rows))]
 
-    def _parts(self, rows: Sequence[list[int]]) -> list[list[int]]:
+    def _parts(self, rows: Sequence[Sequence[int]]) -> list[list[int]]:
         """Splits rows into parts of at most ``engine.micro_batch_tokens`` padded tokens.
 
         Shorter rows come first.

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from agentgym_envs.evaluate.record import Row
 from agentgym_envs.pool import Description
+from agentgym_envs.scores import above
 from agentgym_envs.wrappers import FORMATS, Format
 from agentgym_train.config import Config
 from agentgym_train.config.constraints import Name, Share
@@ -93,7 +94,7 @@ class Dataset(SourcePlugin):
         units = (
             _pairs(rows, self.score)
             if self.pairs
-            else [[row] for row in rows if row["score"] >= self.score]
+            else [[row] for row in rows if not above(self.score, row["score"])]
         )
         if not units:
             unit = "pair of a better and a worse episode of one task" if self.pairs else "episode"
@@ -165,7 +166,7 @@ def _pairs(rows: Sequence[Row], score: float) -> list[list[Row]]:
     return [
         [better, worse]
         for better, worse in found
-        if _score(better) > _score(worse) and _score(better) >= score
+        if above(_score(better), _score(worse)) and not above(score, _score(better))
     ]
 
 

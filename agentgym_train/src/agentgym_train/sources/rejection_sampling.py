@@ -5,6 +5,7 @@ With ``algorithm = sft`` it is AgentEvol (Xi et al., 2024).
 
 from dataclasses import dataclass, replace
 
+from agentgym_envs.scores import above
 from agentgym_train.config.constraints import Share
 from agentgym_train.data.types import Group
 from agentgym_train.protocols import RunContext
@@ -35,9 +36,9 @@ class RejectionSamplingSource(RolloutSource):
         return [self._sorted(group) for group in super().next(step, horizon)]
 
     def _sorted(self, group: Group) -> Group:
-        good = [t for t in group.trajectories if t.score >= self._score]
+        low = [t for t in group.trajectories if above(self._score, t.score)]
         return replace(
             group,
-            trajectories=good,
-            filtered=[t for t in group.trajectories if t.score < self._score],
+            trajectories=[t for t in group.trajectories if not above(self._score, t.score)],
+            filtered=[*group.filtered, *low],
         )

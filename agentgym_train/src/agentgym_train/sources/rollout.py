@@ -6,10 +6,11 @@ from functools import partial
 from typing import Any
 
 from agentgym_envs.pool import Description
+from agentgym_envs.scores import all_equal
 from agentgym_train import plugins
 from agentgym_train.config import Config
 from agentgym_train.config.constraints import Whole
-from agentgym_train.data.types import Failure, Group
+from agentgym_train.data.types import Failure, Group, Status
 from agentgym_train.errors import ConfigError
 from agentgym_train.protocols import RunContext, Source, SourcePlugin
 from agentgym_train.rollout import tasks
@@ -129,7 +130,9 @@ class RolloutSource(Source):
                 break
             played = self._play(step, horizon, list(replaced), attempt=attempt)
             better = {
-                group.number: replace(group, filtered=replaced[group.number].played)
+                group.number: replace(
+                    group, filtered=group.filtered + replaced[group.number].played
+                )
                 for group in played
             }
             groups = [better.get(group.number, group) for group in groups]
@@ -146,7 +149,7 @@ class RolloutSource(Source):
             noise=f"train {config.run.seed} {step}",
         )
         self._failures += self._collector.failures
-        return groups
+        return list(map(_filtered, groups)) if config.rollout.overlong_filtering else groups
 
     def starts(
         self, step: int, *, numbers: Sequence[int] | None = None, attempt: int = 0
@@ -190,9 +193,19 @@ class RolloutSource(Source):
         self._pool.close()
 
 
+def _filtered(group: Group) -> Group:
+    """Returns the group with the episodes that the context ended among the filtered ones."""
+    overlong = [t for t in group.trajectories if t.status is Status.TRUNCATED_CONTEXT]
+    return replace(
+        group,
+        trajectories=[t for t in group.trajectories if t.status is not Status.TRUNCATED_CONTEXT],
+        filtered=[*group.filtered, *overlong],
+    )
+
+
 def _differ(group: Group) -> bool:
     """Whether the returns of a group's episodes differ."""
-    return len({t.total_reward for t in group.trajectories}) > 1
+    return not all_equal(t.total_reward for t in group.trajectories)
 
 
 def check_agent(config: Config, training: Description) -> None:

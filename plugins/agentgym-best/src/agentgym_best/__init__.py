@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import torch
 
+from agentgym_envs.scores import above
 from agentgym_train import Batch, Distributed, Group, NonNegative, PolicyGradient, on_actions
 
 
@@ -26,5 +27,6 @@ class Best(PolicyGradient):
         for number in batch.group_B.unique():
             rows = (batch.group_B == number).nonzero()[:, 0]
             best = rows[return_B[rows].argmax()]
-            chosen_B[best] = float(return_B[best] - return_B[rows].min() > self.least)
+            lead = float(return_B[best] - return_B[rows].min())
+            chosen_B[best] = float(above(lead, self.least))
         return on_actions(chosen_B, batch)

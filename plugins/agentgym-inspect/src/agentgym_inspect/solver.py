@@ -9,6 +9,7 @@ from inspect_ai.util import LimitExceededError
 
 from agentgym_envs.evaluate.plan import EvalEnv, Item
 from agentgym_envs.pool import AsyncEnvPool, Result
+from agentgym_envs.scores import above
 from agentgym_envs.wrappers import FORMATS
 from agentgym_inspect.pools import shared_pool
 
@@ -73,7 +74,7 @@ def _opening(env: EvalEnv, action_format: str, observation: str) -> list[ChatMes
 def _note(state: TaskState, result: Result, total: float, end: str) -> None:
     """Notes the outcome so far, for a sample that Inspect stops at a limit."""
     info: dict[str, Any] = result.info or {}
-    success = bool(info.get("success", result.terminated and total > 0))
+    success = bool(info.get("success", result.terminated and above(total, 0.0)))
     outcome = {"success": success, "score": float(info.get("score", total)), "end": end}
     state.store.set(OUTCOME, outcome)
 

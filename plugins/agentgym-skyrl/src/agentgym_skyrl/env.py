@@ -10,6 +10,7 @@ from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput, Con
 
 from agentgym_envs.errors import ArgumentError, EnvFailure, shown
 from agentgym_envs.pool import Result
+from agentgym_envs.scores import above
 from agentgym_skyrl.pools import Lent, Pool
 
 TRIES = 3
@@ -133,7 +134,7 @@ class AgentGymEnv(BaseTextEnv):  # type: ignore[misc]
         info: dict[str, Any] = (played[-1].info if played else None) or {}
         decided = bool(played) and played[-1].terminated
         return {
-            "success": float(info.get("success", decided and total > 0)),
+            "success": float(info.get("success", decided and above(total, 0.0))),
             "score": float(info.get("score", total)),
             "turns": self.turns,
             "invalid": sum(bool((result.info or {}).get("invalid")) for result in played),

@@ -6,6 +6,7 @@ from typing import Any
 
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.pool import Result
+from agentgym_envs.scores import above
 from agentgym_train import Chat
 
 
@@ -70,7 +71,7 @@ class Episode:
             return
         info = result.info or {}
         self.reward += result.reward
-        self.success = bool(info.get("success", result.terminated and self.reward > 0))
+        self.success = bool(info.get("success", result.terminated and above(self.reward, 0.0)))
         self.invalid += bool(info.get("invalid"))
         if result.terminated:
             self.end = "decided"

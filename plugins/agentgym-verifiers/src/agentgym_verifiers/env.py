@@ -7,6 +7,7 @@ from typing import Any
 import verifiers.v1 as vf
 
 from agentgym_envs.pool import Result, SharedPool
+from agentgym_envs.scores import above
 from agentgym_verifiers.taskset import AgentGymData, AgentGymTask
 
 
@@ -37,7 +38,7 @@ class Outcome:
         info: dict[str, Any] = result.info or {}
         self.total += result.reward
         self.score = float(info.get("score", self.total))
-        self.success = bool(info.get("success", result.terminated and self.total > 0))
+        self.success = bool(info.get("success", result.terminated and above(self.total, 0.0)))
         self.turns += 1
         self.invalid += bool(info.get("invalid"))
         if result.terminated or result.truncated:

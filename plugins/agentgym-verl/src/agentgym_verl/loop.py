@@ -16,6 +16,7 @@ from verl.experimental.agent_loop.agent_loop import (
 
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.pool import Result, SharedPool, describe
+from agentgym_envs.scores import above
 
 log = logging.getLogger(__name__)
 TRIES = 3
@@ -151,7 +152,7 @@ class AgentGymLoop(AgentLoopBase):  # type: ignore[misc]
         info: dict[str, Any] = (played[-1].info if played else None) or {}
         decided = bool(played) and played[-1].terminated
         values = {
-            "success": float(info.get("success", decided and score > 0)),
+            "success": float(info.get("success", decided and above(score, 0.0))),
             "turns": len(played),
             "invalid": sum(bool((result.info or {}).get("invalid")) for result in played),
         }
