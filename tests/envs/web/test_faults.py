@@ -1,9 +1,11 @@
 """A failure of a browser ends an episode with a clear error and has no other effect."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 import psutil
@@ -156,15 +158,19 @@ def test_close_leaves_no_process(alone, make):
 
 
 @pytest.mark.browser
-def test_no_browser_outlives_a_killed_parent(tmp_path):
+def test_no_browser_outlives_a_killed_parent():
     code = (
         "import sys, time; sys.path.insert(0, sys.argv[1]); from pages import PagesEnv\nenv ="
         " PagesEnv({'/': '<p>a'}); env.reset(seed=1); print(env.session.chromium.pid, flush=True);"
         " time.sleep(60)"
     )
     support = os.path.join(os.path.dirname(__file__), "../../support")
+    temporary = tempfile.mkdtemp()  # nobody else removes the files of a killed process
     parent = subprocess.Popen(
-        [sys.executable, "-c", code, support], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", code, support],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": temporary},
     )
     pid = int(parent.stdout.readline())
     assert psutil.pid_exists(pid)
@@ -179,6 +185,7 @@ def test_no_browser_outlives_a_killed_parent(tmp_path):
     ):
         time.sleep(0.3)
     assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    shutil.rmtree(temporary, ignore_errors=True)
 
 
 @pytest.mark.slow
