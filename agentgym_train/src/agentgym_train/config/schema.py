@@ -138,7 +138,7 @@ class ModelConfig:
     chat_template: str = ""
     """The chat template: a Jinja file, or its text. The trained model keeps it. Empty: the template
     of the model's tokenizer."""
-    chat_template_kwargs: dict[str, Any] = field(default_factory=dict)
+    chat_template_kwargs: dict[str, Any] = field(default_factory=dict, hash=False)
     """Arguments of the chat template, such as ``{ enable_thinking = false }``."""
 
     def __post_init__(self) -> None:

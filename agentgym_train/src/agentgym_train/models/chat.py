@@ -237,21 +237,22 @@ class Chat(Template):
     def _message_end(self, text: str) -> list[int]:
         """Returns the tokens that end the assistant's message; the last one is the stop token.
 
-        It is the first control token after the assistant's words. Ordinary tokens can precede it.
+        It is the first control token after the assistant's words. White space can precede it, but
+        no other text, which would become a part of each action.
 
         Args:
             text: the rendered text between the assistant's words and the next observation.
         """
         ids = self.ids(text)
         stops = {*self.tokenizer.convert_tokens_to_ids(self._control), self.tokenizer.eos_token_id}
-        for place, token in enumerate(ids):
-            if token in stops:
-                return ids[: place + 1]
+        place = next((n for n, token in enumerate(ids) if token in stops), None)
+        if place is not None and not str(self.tokenizer.decode(ids[:place])).strip():
+            return ids[: place + 1]
         raise TemplateError(
             f"the chat template of {self.tokenizer.name_or_path!r} ends the assistant's messages"
-            f" with {text[:30]!r}, which holds no control token of the tokenizer, so a response"
-            f" could not stop there: set {self._section}.chat_template to a template that ends them"
-            f" with {self.tokenizer.eos_token!r}, or add the token to the tokenizer"
+            f" with {text[:30]!r}, which begins with no control token of the tokenizer, so a"
+            f" response could not stop there: set {self._section}.chat_template to a template that"
+            f" ends them with {self.tokenizer.eos_token!r}, or add the token to the tokenizer"
         )
 
     def _check(self) -> None:

@@ -21,10 +21,8 @@ _BARS = re.compile(r"<[|｜].+[|｜]>", re.DOTALL)  # the usual spelling, such a
 _BRACKETS = re.compile(r"<.+>|\[.+\]", re.DOTALL)
 _TAG = re.compile(r"</?([^/<>]+)>")
 _DIRECTIVES = [f"%{flag}{letter}" for letter in "aAbBcdDeFHIjmMpSuUVwWxXyYzZ" for flag in ("", "-")]
-_RESERVED = set(inspect.signature(PreTrainedTokenizerBase.apply_chat_template).parameters) - {
-    "tools",
-    "documents",
-}
+_SET = {"messages", *inspect.signature(PreTrainedTokenizerBase.apply_chat_template).parameters}
+_SET -= {"tools", "documents"}
 
 
 def tokens(
@@ -70,7 +68,7 @@ def check_arguments(template: str, arguments: Mapping[str, Any], *, key: str) ->
         TemplateError: names the argument.
     """
     for name in arguments:
-        if name in _RESERVED:
+        if name in _SET:
             raise TemplateError(f"{key}.{name}: the trainer sets this argument; remove it")
         if not re.search(rf"\b{re.escape(name)}\b", template):
             raise TemplateError(
