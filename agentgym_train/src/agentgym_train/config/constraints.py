@@ -39,7 +39,10 @@ Name = Annotated[str, Field(min_length=1)]
 
 
 def _day(text: str) -> str:
-    return text and date.fromisoformat(text).isoformat()
+    try:
+        return text and date.fromisoformat(text).isoformat()
+    except ValueError as error:
+        raise ValueError(f"must be a date such as '2026-01-31', not {text!r}") from error
 
 
 Day = Annotated[str, AfterValidator(_day)]
