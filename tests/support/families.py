@@ -3,7 +3,7 @@
 Each template writes the same text as the family's, without its tools. The vocabulary is tiny.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import tiny
 from tokenizers import AddedToken
@@ -94,7 +94,6 @@ class Family:
     """Added tokens without the mark of special tokens, besides ``PLAIN``."""
     folder: str = ""
     """The folder with the real tokenizer, for tests that have it."""
-    arguments: dict[str, object] = field(default_factory=dict)
 
     def tokenizer(self):
         """Returns the tokenizer."""
