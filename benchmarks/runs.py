@@ -47,7 +47,11 @@ def play(config: Config, described: pool.Description, model: Path, key: str) -> 
     """
     tokenizer = load_tokenizer(str(model))
     generator = make_generator(
-        config, str(model), Chat(tokenizer), device=device(), distributed=Distributed()
+        config,
+        str(model),
+        Chat(tokenizer, **config.template_options),
+        device=device(),
+        distributed=Distributed(),
     )
     wanted, tasks = config.eval.episodes, len(described.task_ids or ()) or config.eval.episodes
     keys = [

@@ -58,7 +58,7 @@ def assemble(config: Config, folder: Path) -> Parts:
     """
     config = plugins.resolved(config)
     model_path = str(folder / "init") if config.model.path == SCRATCH else config.model.path
-    tokenizer = load_tokenizer(model_path)
+    tokenizer = load_tokenizer(model_path, chat_template=config.model.chat_template)
     trainings, held_out = zip(*map(describe, config.each()), strict=True)
     envs = make_training_envs(config, trainings, tokenizer)
     algorithm = plugins.make_algorithm(config.algorithm)

@@ -1,10 +1,12 @@
+from datetime import date, datetime
+
 import pytest
 import tiny
 from transformers import AutoTokenizer
 
 from agentgym_train.errors import TemplateError
-from agentgym_train.models import scratch
-from agentgym_train.models.chat import Chat
+from agentgym_train.models import control, scratch
+from agentgym_train.models.chat import Chat, Template
 
 OBSERVATIONS = ["Exits: north", "A wall.\n\nExits: east  west", " leading and trailing ", "漢字 🙂"]
 ACTIONS = ["go north", "go  east", "take lamp"]
@@ -66,14 +68,16 @@ def test_an_environment_cannot_write_special_tokens():
 
 
 def test_a_template_that_rewrites_earlier_turns_is_refused_with_the_place():
-    with pytest.raises(TemplateError, match=r"not prefix-preserving.*<think>"):
+    with pytest.raises(
+        TemplateError, match=r"not prefix-preserving.*<think>.*model\.chat_template_kwargs"
+    ):
         tiny.chat(tiny.FORGETFUL)
 
 
 def test_a_tokenizer_without_a_template_is_refused():
     tokenizer = tiny.tokenizer()
     tokenizer.chat_template = None
-    with pytest.raises(TemplateError, match="no chat template"):
+    with pytest.raises(TemplateError, match=r"no chat template: set model\.chat_template"):
         Chat(tokenizer)
 
 
@@ -97,3 +101,51 @@ def test_the_scratch_tokenizer_survives_auto_tokenizer(tmp_path):
     for text in [*tiny.CORPUS[:8], "unseen words, 漢字!\n\n  two", "<|end|>x"]:
         assert before(text)["input_ids"] == after(text)["input_ids"]
         assert after.decode(after(text)["input_ids"]) == text
+
+
+DATED = "{{ strftime_now('%d %B %Y, %-d.%m.%y %A %H') }}\n" + tiny.CHATML
+
+
+@pytest.mark.parametrize("day", ["2026-01-02", "2024-12-31"])
+def test_a_template_reads_the_date_of_the_run(day):
+    expected = datetime.fromisoformat(day).strftime("%d %B %Y, %-d.%m.%y %A %H")
+    chat = Chat(tiny.tokenizer(DATED), date=day)
+    assert chat.tokenizer.decode(chat.opening("Hello")) == (
+        f"{expected}\n<|im_start|>user\nHello<|im_end|>\n<|im_start|>assistant\n"
+    )
+
+
+def test_without_a_date_a_template_reads_the_day_of_its_construction(monkeypatch):
+    today = date.today()
+    chat = Chat(tiny.tokenizer("\n\n" + DATED))
+    monkeypatch.setattr(control, "date", None)  # a later look at the clock would fail
+    opening = chat.tokenizer.decode(chat.opening("Hello"))
+    assert opening.startswith(f"\n\n{today:%d %B %Y}")
+
+
+def test_arguments_reach_the_template():
+    template = "{% if shout %}HEY {% endif %}{{ date_string }}" + tiny.CHATML
+    arguments = {"shout": True, "date_string": "26 Jul 2024"}
+    chat = Chat(tiny.tokenizer(template), arguments=arguments)
+    assert chat.tokenizer.decode(chat.opening("x")).startswith("HEY 26 Jul 2024<|im_start|>")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"enable_thinkng": False}, r"chat_template_kwargs\.enable_thinkng.*does not read"),
+        ({"tokenize": True}, r"chat_template_kwargs\.tokenize.*trainer sets"),
+        ({"messages": []}, r"chat_template_kwargs\.messages.*trainer sets"),
+    ],
+)
+def test_arguments_that_would_have_no_effect_are_refused(arguments, message):
+    with pytest.raises(TemplateError, match=message):
+        Chat(tiny.tokenizer(tiny.CHATML), arguments=arguments)
+
+
+@pytest.mark.parametrize(
+    "template", ["{% for m in %}", "{{ raise_exception('never') }}", "{{ 1 + '' }}"]
+)
+def test_a_template_that_fails_is_named_with_its_key(template):
+    with pytest.raises(TemplateError, match=r"fails: .*scorer\.chat_template"):
+        Template(tiny.tokenizer(template), section="scorer")

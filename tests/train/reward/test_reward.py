@@ -5,6 +5,7 @@ import logging
 import math
 import subprocess
 import sys
+from dataclasses import replace
 from functools import cache
 
 import judged
@@ -22,6 +23,7 @@ from agentgym_train.data.sampler import EpochSampler
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.errors import ConfigError, TemplateError, TrainingError
 from agentgym_train.learning.losses import bradley_terry
+from agentgym_train.models.loading import load_tokenizer
 from agentgym_train.reporting import metrics, report
 from agentgym_train.reward import comparisons
 from agentgym_train.reward import config as configuration
@@ -199,10 +201,22 @@ def test_comparisons_without_a_winner_are_refused(tmp_path, model):
         )
 
 
+def test_a_reward_model_reads_the_template_of_its_run(tmp_path, model, file):
+    own = {
+        "chat_template": "{{ start }}" + tiny.CHATML,
+        "chat_template_kwargs": {"start": "Judge:"},
+    }
+    config = configuration.load(judged.settings(tmp_path, model, file))
+    config = replace(config, model=replace(config.model, **own))
+    tokenizer = load_tokenizer(model, chat_template=config.model.chat_template)
+    for pair in every(comparisons.load(config, tokenizer)):
+        assert tokenizer.decode(pair.a).startswith("Judge:<|im_start|>")
+
+
 def test_a_tokenizer_without_a_template_is_refused(tmp_path, model, file):
     tokenizer = AutoTokenizer.from_pretrained(model)
     tokenizer.chat_template = None
-    with pytest.raises(TemplateError, match="has no chat template"):
+    with pytest.raises(TemplateError, match=r"no chat template: set model\.chat_template"):
         comparisons.load(configuration.load(judged.settings(tmp_path, model, file)), tokenizer)
 
 

@@ -10,7 +10,12 @@ import tiny
 import torch
 from scoring import by_transformers, context
 from trainers import make
-from transformers import CONFIG_MAPPING, AutoConfig, AutoModelForSequenceClassification
+from transformers import (
+    CONFIG_MAPPING,
+    AutoConfig,
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+)
 from typer.testing import CliRunner
 
 from agentgym_envs.errors import BrokenPlugin
@@ -251,7 +256,7 @@ def check(folder):
             ModelError,
             "classifier with one label, but it is Qwen2ForSequenceClassification, 2 labels",
         ),
-        ({"template": None}, TemplateError, "has no chat template"),
+        ({"template": None}, TemplateError, "no chat template: set scorer.chat_template"),
         ({"reach": 100}, ModelError, "reads 100 tokens, fewer than model.max_context=256"),
     ],
 )
@@ -259,6 +264,21 @@ def test_what_is_no_reward_model_is_refused(tmp_path, made, error, message):
     check(classifier(tmp_path / "right"))
     with pytest.raises(error, match=message):
         check(classifier(tmp_path / "wrong", **made))
+
+
+def test_the_scorer_has_a_chat_template_of_its_own(tmp_path):
+    folder = classifier(tmp_path / "model")
+    (tmp_path / "own.jinja").write_text("{{ start }}" + tiny.NO_SYSTEM)
+    options = {
+        "name": "reward_model",
+        "path": folder,
+        "chat_template": str(tmp_path / "own.jinja"),
+        "chat_template_kwargs": {"start": "Judge:"},
+    }
+    made = plugins.make(plugins.SCORER, options)
+    assert plugins.options(options, made)["chat_template"].startswith("{{ start }}")
+    ids = made.build(context())._read(played()[0].trajectories[0])
+    assert AutoTokenizer.from_pretrained(folder).decode(ids).startswith("Judge:<|im_start|>user")
 
 
 def test_scores_are_clipped_before_they_are_weighed(tmp_path):

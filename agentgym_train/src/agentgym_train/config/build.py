@@ -16,6 +16,7 @@ from agentgym_train.config.suggestions import unknown_key
 from agentgym_train.errors import ConfigError
 
 T = TypeVar("T")
+LONGEST = 100  # characters of a value in a message, such as the text of a chat template
 Named = Callable[[str], str]
 """Maps a full key to the key that the user wrote."""
 
@@ -103,7 +104,8 @@ def without_none(table: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _shown(flat: Mapping[str, Any], key: str) -> str:
-    return repr(flat[key]) if key in flat else "not set"
+    value = repr(flat[key]) if key in flat else "not set"
+    return value if len(value) <= LONGEST else f"{value[:LONGEST]}…"
 
 
 def _check_values(raw: Mapping[str, Any], section: str, named: Named) -> None:

@@ -4,9 +4,10 @@ A value outside its range raises an error with its key when the configuration is
 strict: ``true`` and ``1.0`` are not integers. Every number is finite.
 """
 
+from datetime import date
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 _INT32, _INT64 = 2**31 - 1, 2**63 - 1
 _MONTH = 2_592_000  # seconds; system calls that wait do not accept much longer times
@@ -35,3 +36,14 @@ Wait = Annotated[float, Field(ge=0, le=_MONTH, allow_inf_nan=False)]
 """A waiting time in seconds, from 0 to 30 days."""
 Name = Annotated[str, Field(min_length=1)]
 """A non-empty string."""
+
+
+def _day(text: str) -> str:
+    try:
+        return text and date.fromisoformat(text).isoformat()
+    except ValueError as error:
+        raise ValueError(f"must be a date such as '2026-01-31', not {text!r}") from error
+
+
+Day = Annotated[str, AfterValidator(_day)]
+"""A date as YYYY-MM-DD, or an empty string."""

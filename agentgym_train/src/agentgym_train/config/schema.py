@@ -7,12 +7,14 @@ and its options. So does each table of ``scorer`` and ``tracker``.
 
 import re
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from agentgym_train.config.constraints import (
     Count,
+    Day,
     Name,
     NonNegative,
     Positive,
@@ -28,6 +30,27 @@ SCRATCH = "scratch"
 VOCAB = 260  # the bytes and the four special tokens
 SCRATCH_ACTION, PRETRAINED_ACTION = 64, 512  # tokens; pretrained models write sentences
 DEFAULT_PLUGINS = {"algorithm": "grpo", "generator": "hf", "source": "rollout"}
+
+
+def template_text(template: str, *, key: str) -> str:
+    """Returns the text of a chat template.
+
+    Args:
+        template: the text, or the path of a file with it; empty: none.
+        key: the configuration key, for the error message.
+
+    Raises:
+        ConfigError: the file cannot be read.
+    """
+    if not template or "{{" in template or "{%" in template:
+        return template
+    try:
+        return Path(template).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            f"{key}={template!r} is neither the text of a Jinja template nor a file that can be"
+            f" read: {error}"
+        ) from error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,8 +138,20 @@ class ModelConfig:
     attn_implementation: str = ""
     """transformers' name of the attention in the training forward, such as "eager", "sdpa" or
     "flash_attention_2". Empty: transformers' choice."""
+    chat_template: str = ""
+    """The chat template: a Jinja file, or its text. The trained model keeps it. Empty: the template
+    of the model's tokenizer."""
+    chat_template_kwargs: dict[str, Any] = field(default_factory=dict, hash=False)
+    """Arguments of the chat template, such as ``{ enable_thinking = false }``."""
 
     def __post_init__(self) -> None:
+        text = template_text(self.chat_template, key="model.chat_template")
+        object.__setattr__(self, "chat_template", text)
+        if self.path == SCRATCH and (text or self.chat_template_kwargs):
+            raise ConfigError(
+                "model.path='scratch' has its own chat template: remove model.chat_template and"
+                " model.chat_template_kwargs"
+            )
         if self.last_layers and self.lora.rank:
             raise ConfigError(
                 f"model.last_layers={self.last_layers} and model.lora.rank={self.lora.rank} exclude"
@@ -278,6 +313,9 @@ class RunConfig:
     """Number of checkpoints to keep; older ones are deleted."""
     threads: Whole = 0
     """CPU threads per training process; 0: torch's default. Rounding depends on this number."""
+    date: Day = ""
+    """The date that chat templates read, as YYYY-MM-DD. Empty: the day on which the run was
+    started. The run folder keeps it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -289,6 +327,11 @@ class Settings:
     engine: EngineConfig = EngineConfig()
     tracker: list[dict[str, Any]] = field(default_factory=list)
     """``[[tracker]]`` tables. ``metrics.jsonl`` is always written."""
+
+    @property
+    def template_options(self) -> dict[str, Any]:
+        """Options of :class:`agentgym_train.models.chat.Template` for the model of the run."""
+        return {"arguments": self.model.chat_template_kwargs, "date": self.run.date}
 
 
 @dataclass(frozen=True, kw_only=True)

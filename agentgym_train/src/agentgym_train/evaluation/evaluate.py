@@ -76,7 +76,7 @@ def evaluate(
     mine = starts(config, held_out.task_ids)[share]
     if not mine:
         return Played([], [])
-    chat = Chat(tokenizer, held_out.instructions)
+    chat = Chat(tokenizer, held_out.instructions, **config.template_options)
     with make_pool(config, len(mine), held_out_keywords(config)) as pool:
         collector = make_collector(config, pool, generator, chat, agents=held_out.several)
         noise = f"evaluation {config.run.seed} {key}"

@@ -5,18 +5,29 @@ difference: the template is rendered over a synthetic exchange that ends with th
 The text after the assistant's words is tokenized separately.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
+from typing import Any
 
 import jinja2
 from transformers import PreTrainedTokenizerBase
 
 from agentgym_train.errors import TemplateError
+from agentgym_train.models import control
 
 Message = dict[str, str]
 KEPT = 1024
 """Number of observations whose tokens are cached; small environments repeat many observations."""
-_WORDS = "agentgym"  # the assistant's words in synthetic exchanges
+MINIMAL = (
+    "{% for message in messages %}"
+    "{% if message['role'] == 'user' %}<|user|>{{ message['content'] }}"
+    "{% elif message['role'] == 'assistant' %}<|assistant|>{{ message['content'] }}<|end|>"
+    "{% endif %}{% endfor %}"
+    "{% if add_generation_prompt %}<|assistant|>{% endif %}"
+)
+"""The template of models from scratch. It leaves out the rules, which such models cannot read."""
+_BODY, _WORDS = "agentgym observes", "agentgym acts"  # the texts of a synthetic exchange
 _PROBES = ("go north", "<think>\nA thought.\n</think>\n\ngo north", "two\nlines")
 
 
@@ -26,30 +37,43 @@ class Template:
     Args:
         tokenizer: has a chat template.
         instructions: the environment's rules, for the system message; empty: no system message.
+        arguments: variables of the template.
+        date: the date that the template reads, as YYYY-MM-DD; empty: today.
+        section: the section of the configuration with the template's keys, for messages.
 
     Raises:
-        TemplateError: the tokenizer has no chat template.
+        TemplateError: the tokenizer has no chat template, or the template fails or does not read
+            an argument.
     """
 
-    def __init__(self, tokenizer: PreTrainedTokenizerBase, instructions: str = ""):
+    def __init__(
+        self,
+        tokenizer: PreTrainedTokenizerBase,
+        instructions: str = "",
+        *,
+        arguments: Mapping[str, Any] = MappingProxyType({}),
+        date: str = "",
+        section: str = "model",
+    ):
         if not tokenizer.chat_template:
             raise TemplateError(
                 f"tokenizer {tokenizer.name_or_path!r} has no chat template: set"
-                " tokenizer.chat_template"
+                f" {section}.chat_template"
             )
-        self.tokenizer = tokenizer
-        self._special = sorted(
-            set(tokenizer.all_special_tokens) | set(tokenizer.get_added_vocab()),
-            key=len,
-            reverse=True,
-        )
+        self.tokenizer, self._section, self._arguments = tokenizer, section, dict(arguments)
+        source = tokenizer.get_chat_template()
+        control.check_arguments(source, arguments, key=f"{section}.chat_template_kwargs")
+        self._source = control.with_date(source, date)
+        self._control: list[str] = []
+        self._boundaries: list[str] = []
         self._head = self._choose_head(instructions)
+        self._control, self._boundaries = self._control_tokens()
 
     def messages(self, observations: Sequence[str], actions: Sequence[str]) -> list[Message]:
         """Returns an episode as chat messages; observations and actions alternate."""
         out = self._user(observations[0], first=True)
         for action, observation in zip(actions, [*observations[1:], None], strict=False):
-            out.append({"role": "assistant", "content": self._neutral(action)})
+            out.append({"role": "assistant", "content": self._response(action)})
             if observation is not None:
                 out += self._user(observation)
         return out
@@ -64,110 +88,188 @@ class Template:
         Args:
             messages: the conversation.
             prompt: add the start of the assistant's next message.
+
+        Raises:
+            TemplateError: the template is invalid, or it refuses the messages.
         """
-        return str(
-            self.tokenizer.apply_chat_template(
-                messages, tokenize=False, add_generation_prompt=prompt
+        try:
+            text = self.tokenizer.apply_chat_template(
+                messages,
+                chat_template=self._source,
+                tokenize=False,
+                add_generation_prompt=prompt,
+                **self._arguments,
             )
-        )
+        except (jinja2.TemplateError, TypeError) as error:
+            raise TemplateError(
+                f"the chat template of {self.tokenizer.name_or_path!r} fails: {error}. Set another"
+                f" one in {self._section}.chat_template"
+            ) from error
+        return str(text)
+
+    def ids(self, text: str) -> list[int]:
+        """Returns the tokens of rendered text, without added special tokens."""
+        return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
 
     def _user(self, observation: str, *, first: bool = False) -> list[Message]:
-        body = self._neutral(observation)
+        body = control.neutral(observation, self._control)
         if not first or not self._head:
             return [{"role": "user", "content": body}]
         if self._head["role"] == "system":
             return [dict(self._head), {"role": "user", "content": body}]
         return [{"role": "user", "content": f"{self._head['content']}\n\n{body}"}]
 
+    def _response(self, text: str) -> str:
+        """Returns a response that cannot end its message or open another one.
+
+        The model's own markup stays, such as the tags of thoughts and tool calls.
+        """
+        return control.neutral(text, self._boundaries)
+
+    def _exchange(self) -> list[Message]:
+        """Returns the messages of a synthetic exchange, with the rules."""
+        words = {"role": "assistant", "content": _WORDS}
+        return [*self._user(_BODY, first=True), words, *self._user(_BODY)]
+
+    def _control_tokens(self) -> tuple[list[str], list[str]]:
+        """See :func:`agentgym_train.models.control.tokens`."""
+        rules = self._head["content"].strip() if self._head else ""
+        text = self.render(self._exchange(), prompt=True).replace(rules, "")
+        first, _, rest = text.partition(_BODY)
+        inner, _, rest = rest.partition(_WORDS)
+        outer, _, prompt = rest.partition(_BODY)
+        # Without rules, the template can write a system message with any text.
+        return control.tokens(
+            self.tokenizer, outer=outer + (first if rules else ""), inner=inner + prompt
+        )
+
     def _choose_head(self, instructions: str) -> Message | None:
         """Returns the message with the rules, or None without rules.
 
-        It is a system message. If the template has no system role, it is a user message, and its
-        text goes before the first observation.
+        It is a system message. If the template cannot have one, it is a user message, and its text
+        goes before the first observation.
         """
-        if not instructions:
-            return None
-        head = {"role": "system", "content": instructions}
-        try:
-            self.render([head, {"role": "user", "content": "x"}])
-        except jinja2.TemplateError:
-            return {"role": "user", "content": instructions}
-        return head
+        heads: list[Message | None] = [None]
+        if instructions:
+            heads = [{"role": role, "content": instructions} for role in ("system", "user")]
+        for head in heads:
+            self._head = head
+            try:
+                self._check()
+                return head
+            except TemplateError:
+                if head is heads[-1]:
+                    raise
+        raise AssertionError("one of the heads is the last one")
 
-    def _neutral(self, text: str) -> str:
-        """Returns the text with a zero-width space inside written-out special tokens.
+    def _check(self) -> None:
+        """Rejects a template that fails or leaves out the rules.
 
-        Otherwise an observation or action could end its message.
+        Raises:
+            TemplateError: says which.
         """
-        for token in self._special:
-            if token and token in text:
-                text = text.replace(token, f"{token[0]}\u200b{token[1:]}")
-        return text
-
-    def ids(self, text: str) -> list[int]:
-        """Returns the tokens of rendered text, without added special tokens."""
-        return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+        text = self.render(self._exchange(), prompt=True)
+        rules = self._head["content"].strip() if self._head else ""
+        if rules not in text and self._source != MINIMAL:
+            raise TemplateError(
+                f"the chat template of {self.tokenizer.name_or_path!r} leaves out the rules of the"
+                f" environment: set another one in {self._section}.chat_template"
+            )
 
 
 class Chat(Template):
     """A chat template as token streams.
 
     Args:
-        tokenizer: has a chat template.
-        instructions: the environment's rules, for the system message; empty: no system message.
+        tokenizer: see :class:`Template`.
+        instructions: see :class:`Template`.
+        options: see :class:`Template`.
 
     Raises:
-        TemplateError: the tokenizer has no chat template, or the template rewrites earlier messages
-            when later ones are added.
+        TemplateError: as :class:`Template`; or the template rewrites earlier messages when later
+            ones are added, or no control token ends a message of the assistant.
     """
 
-    def __init__(self, tokenizer: PreTrainedTokenizerBase, instructions: str = ""):
-        super().__init__(tokenizer, instructions)
-        self._check_prefix()
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, instructions: str = "", **options: Any):
+        super().__init__(tokenizer, instructions, **options)
+        self._before = self.render(self._user(_BODY, first=True), prompt=True)
+        exchange = self.render(self._exchange(), prompt=True)
+        self._gap, _, ending = exchange[len(self._before) :].partition(_WORDS)
+        self._end = self._message_end(ending.partition(_BODY)[0])
         self._tail_ids = lru_cache(KEPT)(lambda body: tuple(self.ids(self._tail(body))))
-        ends = self.ids(self._tail("x"))[:1]
-        self.stop_ids = frozenset(t for t in (tokenizer.eos_token_id, *ends) if t is not None)
+        self.stop_ids = frozenset(
+            t for t in (tokenizer.eos_token_id, self._end[-1]) if t is not None
+        )
 
     def opening(self, observation: str) -> list[int]:
         """Returns the tokens before the first action."""
-        return self.ids(self.render([*self._user(observation, first=True)], prompt=True))
+        return self.ids(self.render(self._user(observation, first=True), prompt=True))
 
     def between(self, action_ids: Sequence[int], observation: str) -> list[int]:
         """Returns the tokens between two actions.
 
         They are the end of the assistant's message, the observation and the generation prompt. The
-        first of them is left out if the action ends with it, as a sampled stop token.
+        part of the end that the action already has, as sampled tokens, is left out.
         """
-        ids = list(self._tail_ids(self._neutral(observation)))
-        return ids[1:] if ids and action_ids and action_ids[-1] == ids[0] else ids
+        ids = list(self._tail_ids(control.neutral(observation, self._control)))
+        if action_ids and action_ids[-1] == self._end[-1]:
+            return ids[len(self._end) :]
+        sampled = range(len(self._end) - 1, 0, -1)
+        return ids[next((n for n in sampled if list(action_ids[-n:]) == self._end[:n]), 0) :]
 
     def response(self, text: str) -> list[int]:
         """Returns the tokens of a response that was not sampled, with its stop token."""
-        end = self.ids(self._tail("x"))[:1]
-        return self.ids(self._neutral(text)) + [token for token in end if token in self.stop_ids]
+        return self.ids(self._gap + self._response(text)) + self._end
 
     def text(self, action_ids: Sequence[int]) -> str:
         """Returns the text of an action, without special tokens and surrounding white space."""
-        return str(self.tokenizer.decode(list(action_ids), skip_special_tokens=True)).strip()
+        ids = list(action_ids)
+        if ids and ids[-1] in self.stop_ids:
+            ids.pop()  # a stop token can lack the mark of special tokens
+        return str(self.tokenizer.decode(ids, skip_special_tokens=True)).strip()
 
     def _tail(self, body: str) -> str:
         """Returns the rendered text between the assistant's words and its next message."""
-        exchange = [{"role": "user", "content": "x"}, {"role": "assistant", "content": _WORDS}]
-        text = self.render([*exchange, {"role": "user", "content": body}], prompt=True)
-        return text[text.index(_WORDS) + len(_WORDS) :]
+        exchange = [*self._exchange()[:-1], {"role": "user", "content": body}]
+        text = self.render(exchange, prompt=True)
+        return text[len(self._before) + len(self._gap) + len(_WORDS) :]
 
-    def _check_prefix(self) -> None:
-        """Rejects a template that rewrites earlier messages.
+    def _message_end(self, text: str) -> list[int]:
+        """Returns the tokens that end the assistant's message; the last one is the stop token.
+
+        It is the first control token after the assistant's words. White space can precede it, but
+        no other text, which would become a part of each action.
+
+        Args:
+            text: the rendered text between the assistant's words and the next observation.
+        """
+        ids = self.ids(text)
+        stops = {*self.tokenizer.convert_tokens_to_ids(self._control), self.tokenizer.eos_token_id}
+        place = next((n for n, token in enumerate(ids) if token in stops), None)
+        if place is not None and not str(self.tokenizer.decode(ids[:place])).strip():
+            return ids[: place + 1]
+        raise TemplateError(
+            f"the chat template of {self.tokenizer.name_or_path!r} ends the assistant's messages"
+            f" with {text[:30]!r}, which begins with no control token of the tokenizer, so a"
+            f" response could not stop there: set {self._section}.chat_template to a template that"
+            f" ends them with {self.tokenizer.eos_token!r}, or add the token to the tokenizer"
+        )
+
+    def _check(self) -> None:
+        """Rejects a template that rewrites earlier messages, besides the checks of a template.
 
         Each rendering of a growing conversation must begin with the previous rendering and the
-        assistant's words.
+        assistant's words. White space can precede the words: the model samples it.
         """
+        super()._check()
         messages = self._user("first", first=True)
         before = self.render(messages, prompt=True)
         for words in _PROBES:
             messages.append({"role": "assistant", "content": words})
             messages += self._user("next")
-            expected, after = before + words, self.render(messages, prompt=True)
+            after = self.render(messages, prompt=True)
+            gap = after[len(before) :]
+            expected = before + gap[: len(gap) - len(gap.lstrip())] + words
             if not after.startswith(expected):
                 pairs = enumerate(zip(expected, after, strict=False))
                 place = next((i for i, (a, b) in pairs if a != b), len(after))
@@ -175,6 +277,7 @@ class Chat(Template):
                     f"the chat template of {self.tokenizer.name_or_path!r} is not"
                     " prefix-preserving: after one more exchange it wrote"
                     f" {after[place : place + 30]!r} in place of {expected[place : place + 30]!r}."
-                    " Use a template that does not change earlier messages"
+                    f" Set {self._section}.chat_template to a template that does not change earlier"
+                    f" messages, or {self._section}.chat_template_kwargs"
                 )
             before = after

@@ -149,22 +149,28 @@ def check_attention(config: ModelConfig, shape: PretrainedConfig) -> None:
         ) from error
 
 
-def load_tokenizer(path: str, *, key: str = "model.path") -> PreTrainedTokenizerBase:
+def load_tokenizer(
+    path: str, *, key: str = "model.path", chat_template: str = ""
+) -> PreTrainedTokenizerBase:
     """Loads a tokenizer.
 
     Args:
         path: a folder or a hub name.
         key: the configuration key that sets ``path``, for the error message.
+        chat_template: replaces the tokenizer's template; empty: it keeps its own.
 
     Raises:
         ModelError: the tokenizer cannot be loaded.
     """
     try:
-        return AutoTokenizer.from_pretrained(path)
+        tokenizer = AutoTokenizer.from_pretrained(path)
     except (OSError, ValueError) as error:
         raise ModelError(
             f"{key}={path!r} has no tokenizer that can be loaded: {str(error).splitlines()[0]}"
         ) from error
+    if chat_template:
+        tokenizer.chat_template = chat_template
+    return tokenizer
 
 
 def _learn_last(model: PreTrainedModel, layers: int) -> None:

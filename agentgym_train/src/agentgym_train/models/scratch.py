@@ -26,17 +26,11 @@ from agentgym_train.config import EnvConfig, ScratchConfig
 from agentgym_train.data import recorded
 from agentgym_train.files import writing
 from agentgym_train.models import copying, language_modelling
+from agentgym_train.models.chat import MINIMAL as TEMPLATE
 from agentgym_train.models.chat import Message
 from agentgym_train.models.loading import device
 
 SPECIAL = ("<|pad|>", "<|user|>", "<|assistant|>", "<|end|>")
-TEMPLATE = (
-    "{% for message in messages %}"
-    "{% if message['role'] == 'user' %}<|user|>{{ message['content'] }}"
-    "{% elif message['role'] == 'assistant' %}<|assistant|>{{ message['content'] }}<|end|>"
-    "{% endif %}{% endfor %}"
-    "{% if add_generation_prompt %}<|assistant|>{% endif %}"
-)
 ROLES = ("user", "assistant")
 OBSERVATIONS = 0.2
 """Weight of an observation's tokens beside recorded actions; beside random actions it is 1."""

@@ -62,7 +62,9 @@ def load(config: RewardConfig, tokenizer: PreTrainedTokenizerBase) -> Split:
         for row in record.standing(record.read(Path(file))[0])
         if row["choice"] in PREFERENCES
     ]
-    template = cache(lambda instructions: Template(tokenizer, instructions))
+    template = cache(
+        lambda instructions: Template(tokenizer, instructions, **config.template_options)
+    )
     sides = Split([], [])
     for row in rows:
         if (pair := _pair(row, template, config.model.max_context)) is not None:

@@ -34,7 +34,7 @@ def work(config: RewardConfig, folder: Path, console: Console) -> None:
 
     One process's share.
     """
-    tokenizer = load_tokenizer(config.model.path)
+    tokenizer = load_tokenizer(config.model.path, chat_template=config.model.chat_template)
     pairs = comparisons.load(config, tokenizer)
     trainer = RewardTrainer(config, folder, tokenizer=tokenizer, pairs=pairs)
     first, steps = trainer.distributed.is_main, config.run.steps

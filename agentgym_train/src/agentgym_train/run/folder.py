@@ -1,6 +1,9 @@
 """The run folder: made, recognised, and refused where it holds something else."""
 
+from dataclasses import replace
+from datetime import date
 from pathlib import Path
+from typing import TypeVar
 
 from agentgym_train import config as configuration
 from agentgym_train.config import Config, Settings
@@ -11,6 +14,7 @@ from agentgym_train.files import write_whole, writing
 from agentgym_train.reporting import metrics
 from agentgym_train.reward import config as reward
 
+S = TypeVar("S", bound=Settings)
 CHANGEABLE = frozenset(
     {
         "run.folder",
@@ -58,6 +62,19 @@ def claim_folder(config: Settings) -> Path:
     return folder
 
 
+def dated(config: S, saved: Path) -> S:
+    """Returns the configuration with a date for chat templates.
+
+    It is the date of the configuration, else that of the saved configuration, else today.
+
+    Args:
+        config: the configuration of a run.
+        saved: the ``config.toml`` of a run folder, or a missing file.
+    """
+    known = config.run.date or (reward.load(saved).run.date if saved.exists() else "")
+    return replace(config, run=replace(config.run, date=known or date.today().isoformat()))
+
+
 def recognise(folder: Path, config: Settings) -> None:
     """Rejects a folder that holds anything other than this run. Changes nothing.
 
@@ -67,9 +84,10 @@ def recognise(folder: Path, config: Settings) -> None:
     saved = folder / "config.toml"
     if saved.exists():
         ahead = isinstance(config, Config) and config.rollout.ahead
-        changed = configuration.difference(
-            reward.load(saved), config, ignore=CHANGEABLE - PAUSES if ahead else CHANGEABLE
-        )
+        old, ignored = reward.load(saved), CHANGEABLE - PAUSES if ahead else CHANGEABLE
+        if not old.run.date:  # a run of a version that kept no date
+            ignored |= {"run.date"}
+        changed = configuration.difference(old, config, ignore=ignored)
         if changed:
             raise RunFolderError(
                 f"{folder} holds a run with another configuration: {changed}. Choose another"

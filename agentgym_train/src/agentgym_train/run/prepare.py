@@ -29,7 +29,7 @@ from agentgym_train.reward.config import RewardConfig
 from agentgym_train.rollout import tasks
 from agentgym_train.rollout.descriptions import describe
 from agentgym_train.run import rehearsal
-from agentgym_train.run.folder import check_progress, claim_folder, recognise
+from agentgym_train.run.folder import check_progress, claim_folder, dated, recognise
 from agentgym_train.run.launch import note_prepared
 
 POOL_KEYWORDS = {
@@ -64,8 +64,8 @@ def prepare(config: Config | RewardConfig, display: report.Display, *, processes
         check_reward(config, processes=processes)
     else:
         check(config, processes=processes)
-    config = plugins.resolved(config)
     folder = Path(config.run.folder)
+    config = dated(plugins.resolved(config), folder / "config.toml")
     recognise(folder, config)
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -131,9 +131,9 @@ def check(config: Config, *, processes: int = 1) -> None:
         check_adapter(config, shape)
     else:
         check_model(config)
-        tokenizer = load_tokenizer(config.model.path)
+        tokenizer = load_tokenizer(config.model.path, chat_template=config.model.chat_template)
         for environment in chain(*described):
-            Chat(tokenizer, environment.instructions)
+            Chat(tokenizer, environment.instructions, **config.template_options)
 
 
 def check_reward(config: RewardConfig, *, processes: int) -> None:
@@ -164,7 +164,8 @@ def check_reward(config: RewardConfig, *, processes: int) -> None:
         )
     check_engine(config)
     check_model(config)
-    comparisons.load(config, load_tokenizer(config.model.path))
+    tokenizer = load_tokenizer(config.model.path, chat_template=config.model.chat_template)
+    comparisons.load(config, tokenizer)
 
 
 def check_engine(config: Settings) -> None:

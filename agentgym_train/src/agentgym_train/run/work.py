@@ -26,6 +26,7 @@ from agentgym_train.reward import config as reward_config
 from agentgym_train.reward import work as reward
 from agentgym_train.rollout.build import make_generator
 from agentgym_train.rollout.descriptions import describe
+from agentgym_train.run.folder import dated
 from agentgym_train.trainer import Trainer
 
 SHOWN = 6  # trajectories in the readable file; environments share them, rounded up
@@ -155,11 +156,16 @@ def evaluate_checkpoint(
     if config_file is None and not saved:
         raise CheckpointError(f"no config.toml lies in or above {place}: name one with --config")
     config = configuration.load(config_file or saved[0], overrides)
+    config = dated(config, saved[0] if saved else folder / "config.toml")
     use_threads(config.run.threads)
     held_out = [(one, describe(one)[1]) for one in config.each()]
-    tokenizer = load_tokenizer(str(folder))
+    tokenizer = load_tokenizer(str(folder), chat_template=config.model.chat_template)
     generator = make_generator(
-        config, str(folder), Chat(tokenizer), device=device(), distributed=Distributed()
+        config,
+        str(folder),
+        Chat(tokenizer, **config.template_options),
+        device=device(),
+        distributed=Distributed(),
     )
     with closing(generator):
         played = {

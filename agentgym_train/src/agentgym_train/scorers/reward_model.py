@@ -8,7 +8,7 @@ Shapes: B conversations, T tokens.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, ClassVar
 
@@ -16,7 +16,6 @@ import torch
 from transformers import (
     AutoConfig,
     AutoModelForSequenceClassification,
-    AutoTokenizer,
     PreTrainedModel,
     PreTrainedTokenizerBase,
 )
@@ -25,10 +24,11 @@ from agentgym_envs.pool import Description
 from agentgym_train import plugins
 from agentgym_train.config import Config
 from agentgym_train.config.constraints import Name, NonNegative, Positive
+from agentgym_train.config.schema import template_text
 from agentgym_train.data.types import Group, Trajectory
 from agentgym_train.errors import ConfigError, ModelError, TrainingError
 from agentgym_train.models.chat import Template
-from agentgym_train.models.loading import device
+from agentgym_train.models.loading import device, load_tokenizer
 from agentgym_train.protocols import RunContext, Scorer, ScorerPlugin
 from agentgym_train.scorers.rewards import rewarded
 
@@ -45,7 +45,16 @@ class RewardModel(ScorerPlugin):
     """Replace the environment's rewards by the score, instead of adding it."""
     limit: NonNegative = 0.0
     """Scores are clipped to ± this value before ``weight`` applies; 0: no limit."""
+    chat_template: str = ""
+    """The chat template of the reward model: a Jinja file, or its text. Empty: the template of its
+    tokenizer."""
+    chat_template_kwargs: dict[str, Any] = field(default_factory=dict)
+    """Arguments of the reward model's chat template."""
     learned: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        text = template_text(self.chat_template, key="scorer.chat_template")
+        object.__setattr__(self, "chat_template", text)
 
     def check(self, config: Config, training: Description) -> None:
         """Rejects a model that is not a reward model or is too short for the run's episodes.
@@ -57,7 +66,7 @@ class RewardModel(ScorerPlugin):
         """
         self._check_kl(config)
         shape, tokenizer = self.load()
-        Template(tokenizer, training.instructions)
+        self.template(tokenizer, config, training)
         kinds = ", ".join(shape.architectures or ["nothing"])
         if "ForSequenceClassification" not in kinds or shape.num_labels != 1:
             raise ModelError(
@@ -84,6 +93,22 @@ class RewardModel(ScorerPlugin):
                 " its start, or to 0.0 for no such limit"
             )
 
+    def template(
+        self, tokenizer: PreTrainedTokenizerBase, config: Config, training: Description
+    ) -> Template:
+        """Returns the template that writes conversations for the reward model.
+
+        Raises:
+            TemplateError: the tokenizer has no chat template, or it cannot be used.
+        """
+        return Template(
+            tokenizer,
+            training.instructions,
+            arguments=self.chat_template_kwargs,
+            date=config.run.date,
+            section="scorer",
+        )
+
     def load(self) -> tuple[Any, PreTrainedTokenizerBase]:
         """Returns the model's configuration and its tokenizer.
 
@@ -91,12 +116,13 @@ class RewardModel(ScorerPlugin):
             ModelError: they cannot be loaded.
         """
         try:
-            return AutoConfig.from_pretrained(self.path), AutoTokenizer.from_pretrained(self.path)
+            shape = AutoConfig.from_pretrained(self.path)
         except (OSError, ValueError) as error:
             raise ModelError(
                 f"scorer.path={self.path!r} is not a model that can be loaded:"
                 f" {str(error).splitlines()[0]}"
             ) from error
+        return shape, load_tokenizer(self.path, key="scorer.path", chat_template=self.chat_template)
 
     def build(self, context: RunContext) -> "ModelScorer":
         """Loads the tokenizer; the first ``score`` loads the model.
@@ -115,7 +141,7 @@ class ModelScorer(Scorer):
     def __init__(self, options: RewardModel, context: RunContext):
         shape, tokenizer = options.load()
         self._options, self._dtype = options, getattr(torch, context.config.model.dtype)
-        self._template = Template(tokenizer, context.training.instructions)
+        self._template = options.template(tokenizer, context.config, context.training)
         self._pad = shape.get_text_config().pad_token_id
         self._reach = getattr(shape, "max_position_embeddings", math.inf)
         self._max_tokens = context.config.engine.micro_batch_tokens
