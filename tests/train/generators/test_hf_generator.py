@@ -140,6 +140,34 @@ def test_a_slower_method_is_an_error_that_names_the_versions_unless_it_is_allowe
     assert [record.levelno for record in caplog.records] == [logging.WARNING]
 
 
+class Old(transformers.Qwen2ForCausalLM):
+    """Takes the cache as before transformers 5.24."""
+
+    def forward(
+        self, input_ids, attention_mask=None, position_ids=None, past_key_values=None, **rest
+    ):
+        given = {"attention_mask": attention_mask, "position_ids": position_ids}
+        return super().forward(input_ids, **given, **{CACHE: past_key_values}, **rest)
+
+
+class New(transformers.Qwen2ForCausalLM):
+    """Takes the cache as since transformers 5.24."""
+
+    def forward(self, input_ids, attention_mask=None, position_ids=None, cache=None, **rest):
+        given = {"attention_mask": attention_mask, "position_ids": position_ids}
+        return super().forward(input_ids, **given, **{CACHE: cache}, **rest)
+
+
+CACHE = layers.cache_name(tiny.model())
+"""The name in the installed release."""
+
+
+@pytest.mark.parametrize("kind", [Old, New])
+def test_the_cache_goes_where_a_release_takes_it(kind):
+    made = kind(tiny.model().config)
+    assert HFGenerator(made).method == hf.METHODS[0]
+
+
 def test_a_model_whose_code_rules_out_the_first_method_needs_the_option_too(tmp_path):
     tiny.model("bloom").save_pretrained(tmp_path)
     context = tiny.context(str(tmp_path))
@@ -167,17 +195,11 @@ def test_a_window_longer_than_the_trial_is_exact(kind, shape):
     assert max(sum(len(p) + len(s.ids) for p, s in turns) for turns in record.values()) > 150
 
 
-@pytest.mark.parametrize(
-    ("kind", "shape", "most"),
-    [
-        ("llama", {"sliding_window": 400}, 0),
-        ("mistral", {"sliding_window": 400, "layer_types": ["full_attention"] * 2}, 0),
-    ],
-)
-def test_a_window_that_only_the_model_or_only_its_configuration_has_is_found(kind, shape, most):
-    """The window is longer than the trial. Llama ignores it; Mistral ignores the types of layers."""
+@pytest.mark.parametrize(("kind", "types"), [("llama", None), ("mistral", ["full_attention"] * 2)])
+def test_a_window_that_only_the_model_or_only_its_configuration_has_is_found(kind, types):
+    """Llama ignores the window; Mistral ignores the types. The window is longer than the trial."""
     with pytest.raises(ModelError, match=f"with {hf.METHODS[0].name} .* off by"):
-        HFGenerator(tiny.model(kind, **shape))
+        HFGenerator(tiny.model(kind, sliding_window=400, layer_types=types))
 
 
 def test_after_the_trial_the_window_is_that_of_the_model():

@@ -12,7 +12,9 @@ from agentgym_train.generators.ragged_cache import ColumnCache, RaggedCache
 ROWS = 9
 
 
-@pytest.fixture(scope="module", params=["qwen2", "llama, eager", "gpt2", "mpt", "mistral", "gemma3_text"])
+@pytest.fixture(
+    scope="module", params=["qwen2", "llama, eager", "gpt2", "mpt", "mistral", "gemma3_text"]
+)
 def model(request):
     kind, _, attention = request.param.partition(", ")
     made = tiny.model(kind).eval()
