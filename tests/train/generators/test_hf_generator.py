@@ -212,6 +212,9 @@ def test_other_layers_than_whole_ones_and_windows_are_known_from_the_structure(m
     chunks = {"attention_chunk_size": 400, "num_local_experts": 2, "intermediate_size_mlp": 64}
     llama4 = generator_of("llama4_text", head_dim=16, **chunks)
     assert local.method == llama4.method == hf.METHODS[2]
+    assert layers.attention(tiny.model("llama", attention_chunk_size=400)) is None
+    windowed = tiny.model("mistral", sliding_window=400)
+    assert [hf.by_structure(windowed, method) is None for method in hf.METHODS] == [1, 0, 1, 1]
     monkeypatch.setattr(hf, "METHODS", hf.METHODS[1:])
     assert generator_of("mistral", sliding_window=400).method == hf.METHODS[1]
 

@@ -287,10 +287,9 @@ def by_structure(model: PreTrainedModel, method: Method) -> str | None:
     if cache_name(model) is None:
         return "the model's forward takes no cache of keys and values"
     seen = attention(model)
-    if method.lasts and seen is None:
+    exact = seen is not None and (seen.window is None or method.memory is RaggedCache)
+    if method.lasts and not exact:
         return "some layers do not attend to the whole history, so their output would be wrong"
-    if method.lasts and method.memory is PaddedCache and seen is not None and seen.window:
-        return "windows would count the padding"
     return None
 
 

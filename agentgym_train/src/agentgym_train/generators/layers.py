@@ -23,9 +23,11 @@ RECURRENT, STATES = "LinearAttentionLayer", {"cache_params", "state"}
 """The cache layer of transformers that keeps a recurrent state or a convolution's input, and the
 arguments of ``forward`` that take such states in place of a cache."""
 SLIDING = "DynamicSlidingWindowLayer"
-"""The cache layer of transformers that keeps a window, or a chunk."""
+"""The cache layer of transformers that keeps a window or a chunk."""
 FULL_MASK, SLIDING_MASK = "full_attention", "sliding_attention"
 """Types of layers, and the keys of the masks of a model that has both."""
+TYPES = {FULL_MASK, SLIDING_MASK, "moe", "mlp"}
+"""Types of layers that keep all keys and values, those of a window, or nothing."""
 NARROW = 12
 """Tokens of a window that even a short conversation exceeds."""
 
@@ -68,21 +70,20 @@ def attention(model: Any) -> Attention | None:
     if not keeps_keys(model):
         return None
     text, layers = model.config.get_text_config(decoder=True), _layers(model.config)
-    kinds = {type(layer).__name__ for layer in layers}
+    types = set(getattr(text, "layer_types", None) or ())
     # GPT-Neo's layers build their windows themselves, from the columns of the cache.
     local = "local" in (getattr(text, "attention_layers", None) or ())
-    if local or not kinds <= WHOLE | {SLIDING}:
+    kinds = {type(layer).__name__ for layer in layers}
+    # transformers 5.0 has the layer of the whole history for unknown types, too.
+    if local or not types <= TYPES or not kinds <= WHOLE | {SLIDING}:
         return None
     if SLIDING not in kinds:
         return Attention(None, mixed=False)
-    # transformers also keeps chunks in layers of this class. Their size has another name.
+    # A chunk is kept like a window, but its size has another name.
     window = getattr(text, "sliding_window", None)
-    types = set(getattr(text, "layer_types", None) or {SLIDING_MASK})
     if {getattr(layer, "sliding_window", window) for layer in layers} != {window}:
         return None
-    if not types <= {FULL_MASK, SLIDING_MASK}:
-        return None
-    return Attention(window, mixed=len(types) > 1)
+    return Attention(window, mixed=FULL_MASK in types)
 
 
 def _layers(config: PretrainedConfig) -> list[Any]:

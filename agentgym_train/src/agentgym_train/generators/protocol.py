@@ -93,11 +93,14 @@ class Generator(ABC):
     session can be used by another thread; they poll with a time limit. No session is in progress
     during ``load``.
     """
-    method_name: str = ""
-    """How it keeps the history of a row between turns, in a few words.
 
-    The run shows it in its first lines and in ``metrics.jsonl``; empty: it shows nothing.
-    """
+    @property
+    def method_name(self) -> str:
+        """How the history of a row is kept between turns, in a few words; empty by default.
+
+        The first lines of a run and ``metrics.jsonl`` name it.
+        """
+        return ""
 
     @abstractmethod
     def load(self, weights: Iterable[tuple[str, Tensor]], version: int) -> None:
