@@ -3,17 +3,26 @@
 import ast
 import importlib.metadata
 import re
+import runpy
 import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("agentgym_envs", "agentgym_train")
 PROJECTS = {
     name: tomllib.loads((ROOT / name / "pyproject.toml").read_text())["project"]
     for name in PACKAGES
+}
+TRIED = {
+    name: Version(version)
+    for line in (ROOT / "newest.txt").read_text().splitlines()
+    if not line.startswith("#")
+    for name, version in [line.split("==")]
 }
 # Imported, but declared by the distribution that brings them: Flask, Transformers, ScienceWorld,
 # TextWorld.
@@ -50,11 +59,15 @@ def imported(package):
     return found - sys.stdlib_module_names - {package} - DEVELOPERS_ONLY
 
 
-def declared(package):
+def requirements(package):
     project = PROJECTS[package]
-    lines = project["dependencies"] + [
+    return project["dependencies"] + [
         line for extra in project["optional-dependencies"].values() for line in extra
     ]
+
+
+def declared(package):
+    lines = requirements(package)
     names = {re.match(r"[\w-]+", line)[0] for line in lines}
     return {IMPORTED_AS.get(name, name.replace("-", "_")) for name in names}
 
@@ -63,6 +76,39 @@ def declared(package):
 def test_every_imported_distribution_is_declared(package):
     used = {BROUGHT.get(module, module) for module in imported(package)}
     assert used - declared(package) == set()
+
+
+RANGES = {
+    each.name: each.specifier
+    for package in PACKAGES
+    for each in map(Requirement, requirements(package))
+}
+
+
+@pytest.mark.parametrize("name", TRIED)
+def test_a_range_ends_after_the_newest_version_that_was_tried(name):
+    tried = TRIED[name]
+    assert tried in RANGES[name]
+    assert Version(f"{tried.major}.{tried.minor}.999") in RANGES[name], "repairs are admitted"
+    assert Version(f"{tried.major}.{tried.minor + 1}.0") not in RANGES[name]
+
+
+def test_continuous_integration_uses_versions_of_the_ranges():
+    pinned = map(Requirement, (ROOT / "constraints.txt").read_text().splitlines()[1:])
+    for each in pinned:
+        (version,) = (Version(spec.version) for spec in each.specifier)
+        assert each.name not in RANGES or version in RANGES[each.name], each
+        assert each.name not in TRIED or version <= TRIED[each.name], each
+
+
+def test_the_newest_environment_installs_and_notes_the_same_packages():
+    newest = runpy.run_path(str(ROOT / ".ci/newest.py"))
+    lines = ["# kept", "gymnasium==0.1", "numpy==9"]
+    assert newest["names"](lines) == ["gymnasium", "numpy"]
+    installed = [
+        f"{n}=={Version(importlib.metadata.version(n)).public}" for n in ("gymnasium", "numpy")
+    ]
+    assert newest["noted"](lines) == ["# kept", *installed]
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -74,6 +74,7 @@ class NaiveGenerator:
     """Computes the whole history for every token; has only the methods of the protocol."""
 
     in_background = False
+    method_name = "the whole history for every token"
 
     def __init__(self, model):
         self._model, self._version = model, 0

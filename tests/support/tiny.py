@@ -122,5 +122,7 @@ ARCHITECTURES = {
 def model(kind="qwen2", *, seed=0, vocabulary=300, **shape):
     """Returns a model of an architecture; its distributions are far from uniform."""
     torch.manual_seed(seed)
-    config = CONFIG_MAPPING[kind](vocab_size=vocabulary, **(SHAPE | ARCHITECTURES[kind] | shape))
+    config = CONFIG_MAPPING[kind](
+        vocab_size=vocabulary, **(SHAPE | ARCHITECTURES.get(kind, {}) | shape)
+    )
     return AutoModelForCausalLM.from_config(config)

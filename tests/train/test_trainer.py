@@ -436,7 +436,11 @@ def test_a_generator_that_is_not_ours_drives_the_whole_trainer_and_sleeps_while_
 @pytest.mark.parametrize(
     ("name", "error", "message"),
     [
-        ("hollow", BrokenPlugin, "lacks in_background, load, session, sleep, wake, close of"),
+        (
+            "hollow",
+            BrokenPlugin,
+            "lacks in_background, method_name, load, session, sleep, wake, close of",
+        ),
         ("stale", ModelError, "not those of the training forward"),
     ],
 )

@@ -142,6 +142,8 @@ class Trainer:
         self.observe(learned, means, [part.asked for part in collected])
         seconds = {"collect": scored - began, "update": time.monotonic() - scored}
         row = {"step": step + 1, **learned, **means, "time": seconds, "memory": metrics.memory()}
+        if method := self.generator.method_name:
+            row["generator_method"] = method
         return row, groups
 
     def update(self, step: int, groups: list[Group]) -> dict[str, float]:

@@ -5,17 +5,18 @@ import psutil
 import pytest
 import tiny
 import torch
+import transformers
 from transformers import AutoModelForCausalLM
 
 from agentgym_train.errors import ModelError
-from agentgym_train.generators import hf, ragged_cache
+from agentgym_train.generators import hf, layers, ragged_cache
 from agentgym_train.generators.hf import HF, HFGenerator
 from agentgym_train.generators.probe import ask
 from agentgym_train.generators.sampling import choose, noise
 from agentgym_train.protocols import Sampling
 
-FAST = dict.fromkeys(("qwen2", "qwen3", "llama", "gpt2", "mpt"), 0)
-METHODS = FAST | {"bloom": 1, "mistral": 2, "gemma3_text": 2, "lfm2": 2, "mamba": 3}
+FAST = ("qwen2", "qwen3", "llama", "mistral", "gemma3_text", "phi", "phi3", "gpt2", "mpt")
+METHODS = dict.fromkeys(FAST, 0) | {"bloom": 1, "lfm2": 2, "mamba": 3}
 
 
 @pytest.fixture(scope="module")
@@ -80,11 +81,14 @@ def alone(model, turns, temperature):
     return values
 
 
+def generator_of(kind, **shape):
+    return HFGenerator(tiny.model(kind, **shape), allow_slower=True)
+
+
 @pytest.mark.parametrize("kind", METHODS)
 def test_log_probabilities_are_those_of_one_forward_pass_over_each_row_alone(kind, caplog):
-    model = tiny.model(kind)
-    generator = HFGenerator(model)
-    record = converse(generator, sampling(temperature=0.8))
+    generator = generator_of(kind)
+    model, record = generator._model, converse(generator, sampling(temperature=0.8))
     assert hf.METHODS.index(generator.method) == METHODS[kind]
     for turns in record.values():
         sampled = [logp for _, sample in turns for logp in sample.logps]
@@ -105,9 +109,9 @@ def test_log_probabilities_are_those_of_one_forward_pass_over_each_row_alone(kin
 
 @pytest.mark.parametrize("kind", ["qwen2", "mpt", "bloom"])
 def test_over_long_episodes_whose_rows_stop_early_log_probabilities_are_exact_too(kind):
-    model = tiny.model(kind)
-    stops = sampling(stop_ids=frozenset(range(100)), max_new_tokens=8)
-    record = converse(HFGenerator(model), stops, rows=12, turns=16)
+    generator = generator_of(kind)
+    model, stops = generator._model, sampling(stop_ids=frozenset(range(100)), max_new_tokens=8)
+    record = converse(generator, stops, rows=12, turns=16)
     for turns in record.values():
         logps = [logp for _, sample in turns for logp in sample.logps]
         assert logps == pytest.approx(alone(model, turns, 1.0), abs=1e-4)
@@ -121,8 +125,112 @@ def test_a_model_that_no_method_reproduces_is_refused(monkeypatch):
         HFGenerator(tiny.model("mamba"))
 
 
-def test_a_window_longer_than_the_trial_is_known_from_the_structure():
-    assert HFGenerator(tiny.model("mistral", sliding_window=400)).method == hf.METHODS[2]
+def test_a_slower_method_is_an_error_that_names_the_versions_unless_it_is_allowed(
+    monkeypatch, caplog
+):
+    """A release of transformers can give the cache another name in ``forward``."""
+    monkeypatch.setattr(layers, "CACHE_NAMES", ("memory",))
+    with pytest.raises(ModelError, match=r"'qwen2' .*takes no cache") as error:
+        HFGenerator(tiny.model())
+    said = str(error.value)
+    assert f"transformers {transformers.__version__} and torch {torch.__version__}" in said
+    assert f"with {hf.METHODS[3].name}" in said
+    assert "generator.allow_slower=true" in said
+    assert generator_of("qwen2").method == hf.METHODS[3]
+    assert [record.levelno for record in caplog.records] == [logging.WARNING]
+
+
+class Old(transformers.Qwen2ForCausalLM):
+    """Takes the cache as before transformers 5.24."""
+
+    def forward(
+        self, input_ids, attention_mask=None, position_ids=None, past_key_values=None, **rest
+    ):
+        given = {"attention_mask": attention_mask, "position_ids": position_ids}
+        return super().forward(input_ids, **given, **{CACHE: past_key_values}, **rest)
+
+
+class New(transformers.Qwen2ForCausalLM):
+    """Takes the cache as since transformers 5.24."""
+
+    def forward(self, input_ids, attention_mask=None, position_ids=None, cache=None, **rest):
+        given = {"attention_mask": attention_mask, "position_ids": position_ids}
+        return super().forward(input_ids, **given, **{CACHE: cache}, **rest)
+
+
+CACHE = layers.cache_name(tiny.model())
+"""The name in the installed release."""
+
+
+@pytest.mark.parametrize("kind", [Old, New])
+def test_the_cache_goes_where_a_release_takes_it(kind):
+    made = kind(tiny.model().config)
+    assert HFGenerator(made).method == hf.METHODS[0]
+
+
+def test_a_model_whose_code_rules_out_the_first_method_needs_the_option_too(tmp_path):
+    tiny.model("bloom").save_pretrained(tmp_path)
+    context = tiny.context(str(tmp_path))
+    with pytest.raises(ModelError, match="'bloom' generate more slowly"):
+        HF().build(context)
+    assert HF(allow_slower=True).build(context).method_name == hf.METHODS[1].name
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape"),
+    [
+        ("mistral", {}),
+        ("phi3", {}),
+        ("gemma3_text", {}),
+        ("qwen2", {"use_sliding_window": True, "max_window_layers": 1}),
+    ],
+)
+def test_a_window_longer_than_the_trial_is_exact(kind, shape):
+    generator = generator_of(kind, sliding_window=90, **shape)
+    assert generator.method == hf.METHODS[0]
+    record = converse(generator, sampling(max_new_tokens=30, stop_ids=frozenset()))
+    for turns in record.values():
+        logps = [logp for _, sample in turns for logp in sample.logps]
+        assert logps == pytest.approx(alone(generator._model, turns, 1.0), abs=1e-4)
+    assert max(sum(len(p) + len(s.ids) for p, s in turns) for turns in record.values()) > 150
+
+
+@pytest.mark.parametrize(("kind", "types"), [("llama", None), ("mistral", ["full_attention"] * 2)])
+def test_a_window_that_only_the_model_or_only_its_configuration_has_is_found(kind, types):
+    """Llama ignores the window; Mistral ignores the types. The window is longer than the trial."""
+    with pytest.raises(ModelError, match=f"with {hf.METHODS[0].name} .* off by"):
+        HFGenerator(tiny.model(kind, sliding_window=400, layer_types=types))
+
+
+def test_after_the_trial_the_window_is_that_of_the_model():
+    assert generator_of("mistral", sliding_window=400)._model.config.sliding_window == 400
+
+
+def test_other_layers_than_whole_ones_and_windows_are_known_from_the_structure(monkeypatch):
+    """Their windows and chunks are longer than the trial."""
+    local = generator_of("gpt_neo", num_layers=2, attention_types=[[["global", "local"], 1]])
+    chunks = {"attention_chunk_size": 400, "num_local_experts": 2, "intermediate_size_mlp": 64}
+    llama4 = generator_of("llama4_text", head_dim=16, **chunks)
+    assert local.method == llama4.method == hf.METHODS[2]
+    assert layers.attention(tiny.model("llama", attention_chunk_size=400)) is None
+    windowed = tiny.model("mistral", sliding_window=400)
+    assert [hf.by_structure(windowed, method) is None for method in hf.METHODS] == [1, 0, 1, 1]
+    monkeypatch.setattr(hf, "METHODS", hf.METHODS[1:])
+    assert generator_of("mistral", sliding_window=400).method == hf.METHODS[1]
+
+
+@pytest.mark.parametrize("kind", METHODS)
+def test_the_expected_method_is_the_one_that_is_used(kind):
+    with torch.device("meta"):
+        model = tiny.model(kind)
+    assert hf.METHODS.index(hf.expected_method(model, allow_slower=True)) == METHODS[kind]
+
+
+def test_a_refused_method_is_refused_without_weights_too():
+    with torch.device("meta"):
+        model = tiny.model("bloom")
+    with pytest.raises(ModelError, match="'bloom' generate more slowly"):
+        hf.expected_method(model)
 
 
 def test_what_the_structure_does_not_tell_the_trial_does(monkeypatch):
@@ -132,7 +240,8 @@ def test_what_the_structure_does_not_tell_the_trial_does(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("kind", "first", "chosen"), [("qwen2", 0, 0), ("mistral", 0, 2), ("mpt", 0, 0), ("mpt", 1, 2)]
+    ("kind", "first", "chosen"),
+    [("qwen2", 0, 0), ("mistral", 0, 0), ("mistral", 1, 2), ("mpt", 0, 0), ("mpt", 1, 2)],
 )
 def test_in_bfloat16_it_remembers_as_in_float32_and_keeps_its_precision(
     kind, first, chosen, monkeypatch
@@ -142,7 +251,7 @@ def test_in_bfloat16_it_remembers_as_in_float32_and_keeps_its_precision(
     monkeypatch.setattr(hf, "METHODS", methods[first:])
     model = tiny.model(kind).to(torch.bfloat16)
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
-    assert methods.index(HFGenerator(model).method) == chosen
+    assert methods.index(HFGenerator(model, allow_slower=True).method) == chosen
     for name, tensor in model.state_dict().items():
         assert tensor.dtype == before[name].dtype
         assert torch.equal(tensor, before[name]), name
@@ -335,16 +444,16 @@ def test_a_row_leaves_the_batch_when_it_is_done_and_joins_it_without_changing_lo
     assert len(polled) > 12, "in lock-step there are at most as many polls as turns"
 
 
-@pytest.mark.parametrize("kind", ["bloom", "mistral"])
+@pytest.mark.parametrize("kind", ["bloom", "lfm2"])
 def test_with_a_memory_that_no_row_can_join_a_batch_is_returned_as_a_whole(kind):
-    model = tiny.model(kind)
-    stops = sampling(stop_ids=frozenset(range(100)), max_new_tokens=12)
-    record, polled = at_once(HFGenerator(model), stops)
+    generator = generator_of(kind)
+    model, stops = generator._model, sampling(stop_ids=frozenset(range(100)), max_new_tokens=12)
+    record, polled = at_once(generator, stops)
     for turns in record.values():
         logps = [logp for _, sample in turns for logp in sample.logps]
         assert logps == pytest.approx(alone(model, turns, 1.0), abs=1e-4)
     assert len(polled[0]) == 2
-    session = HFGenerator(model).session([7, 8], sampling(stop_ids=frozenset(), max_new_tokens=4))
+    session = generator.session([7, 8], sampling(stop_ids=frozenset(), max_new_tokens=4))
     session.submit(0, [20, 21])
     assert session.poll(timeout=0.0) == {}
     session.submit(1, [30])

@@ -12,7 +12,9 @@ from agentgym_train.generators.ragged_cache import ColumnCache, RaggedCache
 ROWS = 9
 
 
-@pytest.fixture(scope="module", params=["qwen2", "llama, eager", "gpt2", "mpt"])
+@pytest.fixture(
+    scope="module", params=["qwen2", "llama, eager", "gpt2", "mpt", "mistral", "gemma3_text"]
+)
 def model(request):
     kind, _, attention = request.param.partition(", ")
     made = tiny.model(kind).eval()
@@ -148,8 +150,8 @@ def test_what_it_does_not_show_counts_for_nothing_even_if_memory_begins_as_no_nu
 def test_room_doubles_and_nothing_is_copied_in_between(qwen2, monkeypatch):
     memory, rooms, attended, update = RaggedCache(qwen2, range(3)), [], set(), ColumnCache.update
 
-    def spied(cache, *states):
-        keys, values = update(cache, *states)
+    def spied(cache, *states, **rest):
+        keys, values = update(cache, *states, **rest)
         attended.update((keys.data_ptr(), values.data_ptr()))
         return keys, values
 

@@ -1,5 +1,6 @@
 """`agentgym-train plan`: the table, its verdict, the warning of a run, and the benchmarks."""
 
+import json
 import re
 from dataclasses import replace
 from importlib import import_module
@@ -46,6 +47,7 @@ def test_the_table_has_the_numbers_of_the_plan_in_80_columns(tmp_path):
     total = next(line for line in lines if "total" in line)
     assert numbers(total) == [gib(made.total(phase)) for phase in ("generating", "updating")]
     assert f"It fits: {gib(made.peak)} GiB of 75.20 GiB on each card." in shown.output
+    assert "Generator: one cache for all turns," in shown.output
 
 
 @pytest.mark.parametrize("share", [0.9, pytest.param(0.4, marks=pytest.mark.full), 0.2])
@@ -115,6 +117,19 @@ def test_bad_input_is_one_line(tmp_path, overrides, message):
     assert shown.exit_code == 2
     assert message in shown.output
     assert shown.output.strip().count("\n") == 0
+
+
+def test_a_model_that_the_generator_would_refuse_is_refused_without_weights(tmp_path):
+    file = qwen.written(tmp_path, "tiny")
+    shape = {"model_type": "bloom", "hidden_size": 8, "n_layer": 2, "n_head": 2, "vocab_size": 10}
+    (tmp_path / "config.json").write_text(json.dumps(shape))
+    shown = invoke(file)
+    assert shown.exit_code == 2, shown.output
+    assert "generator.allow_slower=true" in shown.output
+    allowed = ("generator.name=hf", "generator.allow_slower=true")
+    shown = invoke(file, *(p for value in allowed for p in ("--set", value)))
+    assert shown.exit_code == 0, shown.output
+    assert "Generator: one padded cache for all turns," in shown.output
 
 
 def test_a_reward_model_is_not_planned(tmp_path):

@@ -99,6 +99,8 @@ def test_a_run_leaves_what_was_promised(undisturbed):
         for line in (undisturbed / "metrics.jsonl").read_text().splitlines()
     ]
     assert measured == sorted(measured), "peaks, in GiB"
+    methods = {row["generator_method"] for row in rows(undisturbed)}
+    assert methods == {"one cache for all turns"}
     assert 0.1 < measured[0] < 64
     assert len(list((undisturbed / "checkpoints").iterdir())) == 2, "older checkpoints are dropped"
 
@@ -125,7 +127,9 @@ def test_kill_9_and_again_equals_an_undisturbed_run(undisturbed, warm, tmp_path)
 def test_a_finished_run_is_reported_again_and_can_be_prolonged(undisturbed, warm, tmp_path):
     before = rows(undisturbed)
     path = small_run.write(tmp_path, run={"folder": str(undisturbed), "steps": 7, "save_every": 2})
-    assert "before RL" in warm.finish(path)
+    said = warm.finish(path)
+    assert said.startswith("generator hf: one cache for all turns\n")
+    assert "before RL" in said
     assert rows(undisturbed) == before
     warm.finish(path, "--set", "run.steps=8")
     assert rows(undisturbed)[:7] == before

@@ -415,8 +415,8 @@ def test_methods_that_are_missing_are_named(monkeypatch):
     with pytest.raises(
         BrokenPlugin,
         match=(
-            "generator 'planted': SimpleNamespace lacks in_background, session, sleep, wake, close"
-            " of Generator"
+            "generator 'planted': SimpleNamespace lacks in_background, method_name, session, sleep,"
+            " wake, close of Generator"
         ),
     ):
         check(monkeypatch, "actions", hollow)

@@ -6,7 +6,6 @@ method that agrees is used. The comparison runs in float32, where rounding is to
 error.
 """
 
-import inspect
 import logging
 import math
 import time
@@ -16,13 +15,15 @@ from functools import partial
 
 import torch
 from torch import Tensor
-from transformers import AutoModelForCausalLM, DynamicCache, PreTrainedModel
+from transformers import AutoModelForCausalLM, PreTrainedModel
+from transformers import __version__ as transformers_version
 
 from agentgym_train.data.batching import Batch
 from agentgym_train.engine.logps import Forward, token_logps
 from agentgym_train.errors import ModelError
 from agentgym_train.generators import probe
 from agentgym_train.generators.float32 import in_float32
+from agentgym_train.generators.layers import attention, cache_name, keeps_keys, narrow
 from agentgym_train.generators.memory import Memory
 from agentgym_train.generators.no_cache import NoCache
 from agentgym_train.generators.padded_cache import PaddedCache
@@ -43,7 +44,11 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class HF(GeneratorPlugin):
-    """The options of the embedded generator: none."""
+    """The options of the embedded generator."""
+
+    allow_slower: bool = False
+    """Accept a slower method for a model whose layers all attend to the history. By default this is
+    an error."""
 
     def build(self, context: GeneratorContext) -> "HFGenerator":
         """Loads a second copy of the model.
@@ -51,7 +56,7 @@ class HF(GeneratorPlugin):
         Each process holds the whole copy, so generation never waits for sharded weights.
         """
         model = AutoModelForCausalLM.from_pretrained(context.model_folder, dtype=context.dtype)
-        return HFGenerator(model.to(context.device))
+        return HFGenerator(model.to(context.device), allow_slower=self.allow_slower)
 
 
 @dataclass(frozen=True)
@@ -67,13 +72,6 @@ class Method:
     returned together."""
 
 
-WHOLE = {"DynamicLayer", "DummyLayer"}
-"""Cache layers of transformers that are exact for a memory that lasts.
-
-``DynamicLayer`` keeps the whole history. ``DummyLayer``, new in transformers 5.23, keeps nothing:
-its layer reads the keys and values of another layer.
-"""
-
 METHODS = (
     Method("one cache for all turns", RaggedCache, lasts=True, joins=True),
     Method("one padded cache for all turns", PaddedCache, lasts=True, joins=False),
@@ -86,14 +84,19 @@ class HFGenerator(Generator):
     """Samples from a model in this process.
 
     Raises:
-        ModelError: no method reproduces the log-probabilities of the plain model.
+        ModelError: see :func:`exact_method`.
     """
 
-    def __init__(self, model: PreTrainedModel):
+    def __init__(self, model: PreTrainedModel, *, allow_slower: bool = False):
         self._model = model.eval().requires_grad_(False)
-        self.method = exact_method(self._model)
+        self.method = exact_method(self._model, allow_slower=allow_slower)
         """The memory between turns."""
         self._version = 0
+
+    @property
+    def method_name(self) -> str:
+        """The method in words."""
+        return self.method.name
 
     def load(self, weights: Iterable[tuple[str, Tensor]], version: int) -> None:
         """Copies weights in place; see :func:`~agentgym_train.generators.weights.take_over`."""
@@ -221,62 +224,135 @@ class HFSession(Session):
         self._memory = self._method.memory(self._model, ())
 
 
-def exact_method(model: PreTrainedModel) -> Method:
+def exact_method(model: PreTrainedModel, *, allow_slower: bool = False) -> Method:
     """Returns the fastest method that reproduces the plain model's log-probabilities.
 
     The reference is a forward pass over each row by itself.
 
+    Args:
+        model: the model.
+        allow_slower: accept any method for a model whose layers all attend to the history.
+
     Raises:
-        ModelError: no method reproduces them; lists a reason per method.
+        ModelError: no method reproduces them; lists a reason per method. Or the first one does not,
+            though the layers of the model all attend to the history.
     """
     kind = model.config.model_type
     reasons: list[str] = []
     for method in METHODS:
-        reason = _by_structure(model, method) or _by_trial(model, method)
+        reason = by_structure(model, method) or _by_trial(model, method)
         if reason is None:
             if reasons:
-                log.warning(
-                    "%s generates more slowly, with %s: %s", kind, method.name, "; ".join(reasons)
-                )
+                accept_slower(model, method, reasons, allowed=allow_slower)
             return method
         reasons.append(f"with {method.name} {reason}")
     raise ModelError(f"models of type {kind!r} cannot be sampled from: {'; '.join(reasons)}")
 
 
-def _by_structure(model: PreTrainedModel, method: Method) -> str | None:
+def accept_slower(
+    model: PreTrainedModel, method: Method, reasons: Sequence[str], *, allowed: bool
+) -> None:
+    """Warns of a method that is not the fastest, or rejects it.
+
+    Args:
+        model: the model.
+        method: the method that is left.
+        reasons: why the faster ones are ruled out.
+        allowed: accept the method for a model whose layers all attend to the history.
+
+    Raises:
+        ModelError: the layers all attend to the history, so the first method should work.
+    """
+    kind, why = model.config.model_type, "; ".join(reasons)
+    if allowed or attention(model) is None:
+        log.warning("%s generates more slowly, with %s: %s", kind, method.name, why)
+        return
+    raise ModelError(
+        f"models of type {kind!r} generate more slowly, with {method.name}, under transformers"
+        f" {transformers_version} and torch {torch.__version__}: {why}. Use versions of"
+        " transformers and torch that agentgym-train was tried with, or accept the slower method"
+        " with generator.allow_slower=true"
+    )
+
+
+def by_structure(model: PreTrainedModel, method: Method) -> str | None:
     """Returns why a model's architecture rules out a method, or None.
 
-    The probe could miss this: its conversation can be shorter than the windows of the model.
+    The trial could miss this: its conversation can be shorter than the chunks of the model.
     """
     if method.memory is NoCache:
         return None
-    if "past_key_values" not in inspect.signature(model.forward).parameters:
+    if not keeps_keys(model):
         return "the model has no keys and values to keep"
-    layers = {type(layer).__name__ for layer in DynamicCache(config=model.config).layers}
-    if method.lasts and not layers <= WHOLE:
+    if cache_name(model) is None:
+        return "the model's forward takes no cache of keys and values"
+    seen = attention(model)
+    exact = seen is not None and (seen.window is None or method.memory is RaggedCache)
+    if method.lasts and not exact:
         return "some layers do not attend to the whole history, so their output would be wrong"
+    return None
+
+
+def expected_method(model: PreTrainedModel, *, allow_slower: bool = False) -> Method:
+    """Returns the method that the model of a run is expected to use, from its shapes only.
+
+    Args:
+        model: the model, on the meta device.
+        allow_slower: as of :func:`exact_method`.
+
+    Raises:
+        ModelError: see :func:`accept_slower`.
+    """
+    reasons: list[str] = []
+    for method in METHODS:
+        reason = by_structure(model, method)
+        if reason is None and method.memory is RaggedCache:
+            reason = _by_shapes(model)
+        if reason is None:
+            break
+        reasons.append(f"with {method.name} {reason}")
+    if reasons:
+        accept_slower(model, method, reasons, allowed=allow_slower)
+    return method
+
+
+@torch.inference_mode()
+def _by_shapes(model: PreTrainedModel) -> str | None:
+    """Returns why a model on the meta device does not accept the masks of the first method."""
+    memory = RaggedCache(model, range(2))
+    try:
+        memory.append({0: [0, 0], 1: [0]})
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        return _failure(error)
+    except RuntimeError:  # the model needs values, which tensors of this device do not have
+        return None
     return None
 
 
 def _by_trial(model: PreTrainedModel, method: Method) -> str | None:
     """Tries a method on a short conversation; returns what went wrong, or None."""
     sampling = Sampling(temperature=1.0, max_new_tokens=probe.NEW_TOKENS, stop_ids=frozenset())
-    ids, length = range(model.config.get_text_config().vocab_size), probe.length(model.config)
+    ids = range(model.config.get_text_config().vocab_size)
     try:
-        with in_float32(model) as tried:
+        with in_float32(model) as tried, narrow(tried.config):
+            length = probe.length(tried.config)
             start, forward = partial(HFSession, tried, method), partial(_alone, tried)
             drift = probe.measure(start, forward, sampling=sampling, ids=ids, length=length)
     except torch.OutOfMemoryError:
         raise
     except Exception as error:
         # A model that does not support padding or continuing can raise any exception.
-        return f"the model fails ({type(error).__name__}: {error})"
+        return _failure(error)
     if drift.fits("float32"):
         return None
     return (
         f"log-probabilities are off by {drift.mean:.4f} nats in the mean and by {drift.worst:.4f}"
         " at most, in float32"
     )
+
+
+def _failure(error: Exception) -> str:
+    return f"the model fails ({type(error).__name__}: {error})"
 
 
 def _alone(model: PreTrainedModel, batch: Batch) -> Forward:

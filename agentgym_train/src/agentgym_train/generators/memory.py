@@ -3,13 +3,14 @@
 Shapes: R requested rows, V vocabulary.
 """
 
-import inspect
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from torch import Tensor
 from transformers import Cache, PreTrainedModel
+
+from agentgym_train.errors import ModelError
+from agentgym_train.generators.layers import cache_name, parameters
 
 
 class Memory(Protocol):
@@ -40,7 +41,7 @@ def append(
     *,
     rows: Sequence[int],
     ids: Tensor,
-    mask: Tensor,
+    mask: Tensor | Mapping[str, Tensor],
     positions: Tensor,
     cache: Cache,
 ) -> Tensor:
@@ -50,15 +51,21 @@ def append(
         model: the causal LM.
         rows: lines of ``ids`` whose logits are returned.
         ids: the new tokens, padded on the left.
-        mask: the attention mask over cached and new tokens.
+        mask: the attention mask over cached and new tokens, or one for each type of layers.
         positions: the position of each new token.
         cache: the keys and values so far; it grows in place.
 
     Returns:
         The logits after the last token of each of ``rows``, shape (R, V).
+
+    Raises:
+        ModelError: the model takes no cache.
     """
+    name = cache_name(model)
+    if name is None:
+        raise ModelError(f"{type(model).__name__}.forward takes no cache")
     tokens = {"input_ids": ids, "attention_mask": mask, "position_ids": positions}
-    output = run(model, **tokens, past_key_values=cache, use_cache=True, logits_to_keep=1)
+    output = run(model, **tokens, **{name: cache}, use_cache=True, logits_to_keep=1)
     logits_RV: Tensor = output.logits[rows, -1]
     return logits_RV
 
@@ -68,10 +75,5 @@ def run(model: PreTrainedModel, **arguments: Any) -> Any:
 
     Some architectures take no ``position_ids``, and some no ``logits_to_keep``.
     """
-    accepted = _parameters(type(model).forward)
+    accepted = parameters(type(model).forward)
     return model(**{name: value for name, value in arguments.items() if name in accepted})
-
-
-@cache
-def _parameters(function: Callable[..., Any]) -> frozenset[str]:
-    return frozenset(inspect.signature(function).parameters)

@@ -94,6 +94,14 @@ class Generator(ABC):
     during ``load``.
     """
 
+    @property
+    def method_name(self) -> str:
+        """How the history of a row is kept between turns, in a few words; empty by default.
+
+        The first lines of a run and ``metrics.jsonl`` name it.
+        """
+        return ""
+
     @abstractmethod
     def load(self, weights: Iterable[tuple[str, Tensor]], version: int) -> None:
         """Copies the policy's weights.

@@ -15,6 +15,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 from transformers.cache_utils import Cache, DynamicLayer
 
+from agentgym_train.generators.layers import FULL_MASK, SLIDING_MASK, Attention, attention
 from agentgym_train.generators.memory import append
 
 GROWTH = 2
@@ -25,9 +26,10 @@ class RaggedCache:
     """One key-value cache for all rows.
 
     New tokens are padded on the left for the call, and the cache keeps no padding. A token attends
-    to the columns of its line up to its own column. Later columns hold zeros, or old numbers of a
-    row that was restarted. The method is exact if every layer attends to the whole history and the
-    model accepts a mask per token and column.
+    to the columns of its line up to its own column, in a layer with a sliding window to the last
+    ones of them. Later columns hold zeros, or old numbers of a row that was restarted. The method
+    is exact if every layer attends to the whole history or has a sliding window, and the model
+    accepts a mask per token and column. A model with both kinds of layers must accept two masks.
 
     A row gets a line with its first tokens. The model runs over the cache's first lines, up to the
     last line with new tokens. If at least half of these lines have none, the lines with new tokens
@@ -40,6 +42,7 @@ class RaggedCache:
         self._place: dict[int, int] = {}  # row → its line in the cache
         self.known = dict.fromkeys(rows, 0)
         self._cache = ColumnCache()
+        self._attention = attention(model) or Attention(None, mixed=False)
 
     def append(self, new: Mapping[int, Sequence[int]]) -> Tensor:
         """Runs the model over the new tokens only.
@@ -68,7 +71,7 @@ class RaggedCache:
             self._model,
             rows=[line[row] for row in new],
             ids=id_NL,
-            mask=_mask(position_NL, self._cache.target.columns, self._model.dtype),
+            mask=self._mask(position_NL),
             positions=position_NL,
             cache=self._cache,
         )
@@ -84,6 +87,14 @@ class RaggedCache:
         """Removes the row; a later call frees its line."""
         self._place.pop(row, None)
         del self.known[row]
+
+    def _mask(self, position_NL: Tensor) -> Tensor | dict[str, Tensor]:
+        """Returns the mask of all layers, or one for each type of layers."""
+        columns, dtype = self._cache.target.columns, self._model.dtype
+        sliding = _mask(position_NL, columns, dtype, self._attention.window)
+        if not self._attention.mixed:
+            return sliding
+        return {FULL_MASK: _mask(position_NL, columns, dtype), SLIDING_MASK: sliding}
 
     def _lines(self, new: Mapping[int, Sequence[int]]) -> tuple[list[int] | None, dict[int, int]]:
         """Returns the lines of the cache that a call copies, and the line of each row in the call.
@@ -249,12 +260,18 @@ class ColumnCache(Cache):
         return room_BHCD
 
 
-def _mask(position_NL: Tensor, columns: int, dtype: torch.dtype) -> Tensor:
+def _mask(
+    position_NL: Tensor, columns: int, dtype: torch.dtype, window: int | None = None
+) -> Tensor:
     """Returns the additive attention mask, (N, 1, L, S).
 
-    It is 0 in the columns up to a token's position, and the smallest number of ``dtype`` after it.
+    It is 0 in the last ``window`` columns up to a token's position (None: in all), and the smallest
+    number of ``dtype`` elsewhere.
     """
-    hidden_NLS = torch.arange(columns, device=position_NL.device) > position_NL[:, :, None]
+    column_S = torch.arange(columns, device=position_NL.device)
+    hidden_NLS = column_S > position_NL[:, :, None]
+    if window is not None:
+        hidden_NLS |= column_S <= position_NL[:, :, None] - window
     # transformers builds its own additive masks with the smallest finite number, too.
     mask_NLS = torch.zeros(hidden_NLS.shape, dtype=dtype, device=position_NL.device)
     return mask_NLS.masked_fill_(hidden_NLS, torch.finfo(dtype).min)[:, None]

@@ -92,6 +92,8 @@ class EngineGenerator(Generator):
         engine: it has the initial weights, and works in ``receive`` only.
     """
 
+    method_name = "the engine's cache of prefixes"
+
     def __init__(self, engine: Engine):
         self.engine, self.inbox = engine, Inbox(engine)
         self._version, self._numbers, self._closed = 0, count(), False

@@ -6,11 +6,14 @@ import torch
 from rich.console import Console
 from transformers.utils import logging as transformers_logging
 
+from agentgym_train import plugins
 from agentgym_train.config import SCRATCH, Config, Settings
 from agentgym_train.errors import ConfigError, ModelError
+from agentgym_train.generators.hf import HF, expected_method
 from agentgym_train.planning import table
-from agentgym_train.planning.plan import make
+from agentgym_train.planning.plan import make, shape_of
 from agentgym_train.planning.switches import fitting
+from agentgym_train.planning.trace import empty_model
 from agentgym_train.planning.zero import Cards
 
 
@@ -25,7 +28,8 @@ def show_plan(config: Settings, gpus: int, memory: float, console: Console) -> b
 
     Raises:
         ConfigError: the configuration is that of a reward model, or its groups are too small.
-        AgentGymError: see :func:`agentgym_train.planning.plan.make`.
+        AgentGymError: see :func:`agentgym_train.planning.plan.make`, or the generator refuses the
+            model.
     """
     if not isinstance(config, Config):
         raise ConfigError(
@@ -40,11 +44,30 @@ def show_plan(config: Settings, gpus: int, memory: float, console: Console) -> b
             check_group_size(one)
     cards, size = Cards(gpus), memory * table.GIB
     plan = make(config, cards)
+    method = method_name(config)
     table.write(plan, size, console)
+    if method:
+        console.print(
+            f"Generator: {method}, by the model's structure. The run tries it at its start.",
+            highlight=False,
+        )
     fits = plan.fits(size)
     found = None if fits else fitting(config, cards, size)
     console.print(table.verdict(plan, size, found), markup=False, highlight=False, soft_wrap=True)
     return fits
+
+
+def method_name(config: Config) -> str | None:
+    """Returns the expected method of the embedded generator, or None with another generator.
+
+    Raises:
+        ModelError: see :func:`agentgym_train.generators.hf.expected_method`.
+    """
+    generator = plugins.make(plugins.GENERATOR, config.generator)
+    if not isinstance(generator, HF):
+        return None
+    model = empty_model(shape_of(config), config.model)
+    return expected_method(model, allow_slower=generator.allow_slower).name
 
 
 def warning(config: Settings, processes: int) -> str | None:

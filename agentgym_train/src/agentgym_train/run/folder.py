@@ -30,6 +30,7 @@ CHANGEABLE = frozenset(
         "rollout.batch_wait",
         "model.checkpointing",
         "rollout.max_rows",
+        "generator.allow_slower",
         "engine.micro_batch_tokens",
         "engine.sleep",
         "engine.collective_timeout",

@@ -63,6 +63,9 @@ def work_on_policy(config: Config, folder: Path, console: Console) -> None:
     parts = assemble(config, folder)
     trainer, tokenizer, held_out = Trainer(parts), parts.tokenizer, parts.held_out
     first = trainer.distributed.is_main
+    if first and trainer.generator.method_name:
+        name = config.generator["name"]
+        console.print(f"generator {name}: {trainer.generator.method_name}", highlight=False)
     tests = HeldOut(
         config,
         folder,
