@@ -48,9 +48,7 @@ class Forks:
             if key not in self._servers:
                 environ = python_environment(PYTHONWARNINGS="ignore", **dict(key))
                 command, pipe = [sys.executable, __file__], subprocess.PIPE
-                process = subprocess.Popen(
-                    command, env=environ, stdin=pipe, stdout=pipe, text=True
-                )
+                process = subprocess.Popen(command, env=environ, stdin=pipe, stdout=pipe, text=True)
                 self._servers[key] = process, threading.Lock()
         return self._servers[key]
 

@@ -101,7 +101,6 @@ def _of_python() -> dict[str, Any]:
             "enabled": gc.isenabled(),
             "threshold": gc.get_threshold(),
             "debug": gc.get_debug(),
-            "frozen": gc.get_freeze_count(),
         },
     }
 

@@ -30,7 +30,8 @@ class Checked(Protocol):
 def determinism(subject: Subject) -> str:
     """The same seed and actions give the same bytes in every process.
 
-    The processes have different hash seeds, time zones, languages, folders and clocks.
+    The processes have different hash seeds, time zones, languages, folders, users, HOME folders,
+    host names, numbers of CPUs and clocks, and one runs with ``python -O``.
     """
     setup = {"env_id": subject.env_id, "kwargs": subject.kwargs, "game": False}
     return compare_subprocesses(lambda: record(subject.shown), setup, subject.evidence)

@@ -107,7 +107,7 @@ def compare_subprocesses(
     for conditions, there in zip(CONDITIONS, played, strict=True):
         if here != there.lines:
             _expect_same(here, there.lines, _blame(setup, conditions))
-    return f"{len(here)} turns; other processes: {'; '.join(map(str, CONDITIONS))}"
+    return f"{len(here)} turns in this process and {len(CONDITIONS)} others"
 
 
 def play(setup: dict[str, Any], conditions: Conditions) -> SubprocessResult:
