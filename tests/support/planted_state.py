@@ -224,8 +224,8 @@ PLANTED = {
     Collecting: r"the garbage collector \(gc\) changed.*enabled",
     Quiet: "logging changed.*disabled",
     Excepting: "sys.excepthook changed",
-    Remembering: r"equal episodes take \d+ more bytes each time.* Drop",
-    Hoarding: r"equal episodes take \d+ more bytes each time.* Drop",
+    Remembering: r"equal episodes take \d+ more bytes, .* Drop",
+    Hoarding: r"equal episodes take \d+ more bytes, .* Drop",
     Rereading: "turns take longer and longer.* must not",
     Dozing: "turns take longer and longer.* must not",
 }

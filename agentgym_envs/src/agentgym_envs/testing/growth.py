@@ -4,19 +4,21 @@ import gc
 import random
 import time
 import tracemalloc
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import pairwise
 from statistics import median
 
 from agentgym_envs.errors import ConformanceError
 from agentgym_envs.testing.checked_env import CheckedEnv
 from agentgym_envs.testing.subject import Subject, unwrapped
 
-SECONDS = 0.2  # aim for the time of all blocks
+SECONDS = 0.2  # aim for the time of the first blocks
 LONGEST_SECONDS = 2.0  # limit for the turns of a script
-EPISODES = 8  # per block, if they are short enough
-BLOCKS = 4  # memory must grow in each of them
+EPISODES = 4  # per block, if they are short enough
+BLOCKS = 4
 TURNS = 4  # per episode of a block
-LEAST_BYTES = 100  # per episode
+LEAST_BYTES = 50  # per episode
+PARTS, STEADY = 4, 0.7  # a leak takes about as many bytes in each of PARTS further measurements
 LONG = 90  # turns of a long episode
 REPEATS = 3  # of the long episode; the fastest time of a turn counts
 FIRST = 9  # turns, compared with the last third of an episode
@@ -42,29 +44,32 @@ def _memory(subject: Subject) -> int:
     if not tracing:
         tracemalloc.start()
     try:
-        grown = [*_grown(subject, script, episodes)]
+        least = LEAST_BYTES * episodes * BLOCKS
+        if sum(_grown(subject, script, episodes, BLOCKS + 1)[1:]) < least:
+            return (BLOCKS + 1) * episodes
+        # Caches fill more and more slowly; a leak goes on.
+        parts = [sum(_grown(subject, script, episodes, BLOCKS)) for _ in range(PARTS)]
     finally:
         if not tracing:
             tracemalloc.stop()
-    if min(grown[1:]) >= LEAST_BYTES * episodes:
+    if min(parts) >= max(least, STEADY * max(parts)):
         raise ConformanceError(
-            f"{episodes} equal episodes take {min(grown[1:])} more bytes each time, in {BLOCKS}"
-            " measurements in a row. Drop the objects of an episode at the next reset"
+            f"{episodes * BLOCKS} equal episodes take {parts[-1]} more bytes, and each repetition"
+            " takes about as much. Drop the objects of an episode at the next reset"
         )
-    return (BLOCKS + 1) * episodes
+    return (PARTS * BLOCKS + BLOCKS + 1) * episodes
 
 
-def _grown(subject: Subject, script: list[str], episodes: int) -> Iterator[int]:
-    """Yields by how many bytes each block of episodes grows; the first one fills caches."""
+def _grown(subject: Subject, script: list[str], episodes: int, blocks: int) -> list[int]:
+    """Returns by how many bytes memory grows during each block of episodes."""
     gc.collect()
-    before = tracemalloc.get_traced_memory()[0]
-    for _ in range(BLOCKS + 1):
+    sizes = [tracemalloc.get_traced_memory()[0]]
+    for _ in range(blocks):
         for _ in range(episodes):
             _episode(subject, script)
         gc.collect()
-        now = tracemalloc.get_traced_memory()[0]
-        yield now - before
-        before = now
+        sizes.append(tracemalloc.get_traced_memory()[0])
+    return [after - before for before, after in pairwise(sizes)]
 
 
 def _turn_times(subject: Subject) -> int:

@@ -115,9 +115,9 @@ def _expect_no_solution(turns: list[Turn]) -> None:
     for turn in turns:
         tasks.setdefault(turn.task_id, []).append(turn)
     plans = [played[0].rest for played in tasks.values()]
-    usual: Counter[str | tuple[str, ...]] = Counter(
-        action for plan in plans for action in {*plan, plan}
-    )
+    usual: Counter[str | tuple[str, ...]] = Counter()
+    for plan in plans:
+        usual.update([*set(plan), plan])
     common = {action for action, count in usual.items() if 2 * count > len(tasks)}
     telling: Counter[str] = Counter()
     for first, *later in tasks.values():

@@ -15,6 +15,8 @@ SHARE = 0.9  # the share of tasks that convicts a policy
 LONGEST = 60  # turns per episode
 TRIED, STARTS = 40, 4  # listed actions to try one after another, in at most STARTS episodes
 
+OTHERS = 3  # other last actions that a winning episode is tried with
+
 
 class Played(NamedTuple):
     """An episode: the actions, the actions that were listed last, and whether it was a success."""
@@ -112,7 +114,7 @@ def _any_actions(subject: Subject, tasks: list[str]) -> None:
     needed = sum(len(subject.solutions[i].actions) for i, _ in won)
     turns = sum(len(played.actions) for _, played in won)
     shown = f"random listed actions win {len(won)} of {len(tasks)} tasks"
-    if sum(indifferent) > len(tasks) - 2:
+    if 3 * sum(indifferent) >= 2 * len(tasks):
         raise ConformanceError(
             f"{shown}, for example with {won[0][1].actions[:20]}, and also with another last"
             " action. A success must depend on the actions"
@@ -125,15 +127,12 @@ def _any_actions(subject: Subject, tasks: list[str]) -> None:
 
 
 def _wins_otherwise(subject: Subject, task_id: str, played: Played) -> bool:
-    """Returns whether other listed actions win in the last turn, too."""
+    """Returns whether most other listed actions win in the last turn, too."""
     *before, last = played.actions
-    others = [action for action in played.listed if action != last]
-    for other in spread(others, 2):
-        script = [*before, other]
-        again = _play(subject, task_id, _reader(script), turns=len(script))
-        if not again.won:
-            return False
-    return bool(others)
+    others = spread([action for action in played.listed if action != last], OTHERS)
+    scripts = [[*before, other] for other in others]
+    won = [_play(subject, task_id, _reader(s), turns=len(s)).won for s in scripts]
+    return bool(won) and 2 * sum(won) >= len(won)
 
 
 def _reader(script: list[str]) -> Choose:
