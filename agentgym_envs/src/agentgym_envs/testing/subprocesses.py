@@ -45,7 +45,7 @@ class Conditions:
         named = [f"{name}={value}" for name, value in self.variables.items()]
         named += ["in another folder"] * self.moved + ["another HOME"] * self.home
         named += ["another host name and number of CPUs"] * self.machine
-        return ", ".join([*named, *["at another time (also since boot)"] * bool(self.later)])
+        return ", ".join([*named, *["at another time"] * bool(self.later)])
 
     def parts(self) -> "Iterator[Conditions]":
         """Yields conditions that each differ from the plain ones in one respect."""
@@ -134,7 +134,7 @@ def play(setup: dict[str, Any], conditions: Conditions) -> SubprocessResult:
             _link_folders(home)
             variables["HOME"] = str(home)
         status, printed = start(job, variables, variables.get("PWD", os.getcwd()))
-        expect(status == 0, f"a second process with {conditions} failed: {printed[-500:]}")
+        expect(status == 0, f"a second process failed: {printed[-500:]}")
         expect(result.exists(), "a second process ended with status 0 before it had played")
         left = sorted(path.name for path in (*working.iterdir(), *temporary.iterdir()))
         return SubprocessResult(json.loads(result.read_text()), printed, left)
