@@ -252,7 +252,7 @@ PLANTED = {
     ShortcutLater: r"a policy that plays 'skip' when it is listed wins 24 of 24 tasks",
     Patience: "a policy that plays the first listed action in every turn wins 24 of 24 tasks",
     Variety: "random listed actions win 6 of 6 tasks.* also with another last action",
-    Generous: "random listed actions win .* where the oracle needs|a policy that plays",
+    Generous: "random listed actions win 6 of 6 tasks",
     Correcting: r"\d+ of \d+ answers to a mistake name the right action: after .* 'No, say",
     CorrectingValid: r"answers to a mistake name the right action: after .* 'It was",
     RightFirst: "the oracle's action is number 1 of the list of admissible actions",

@@ -205,7 +205,7 @@ class Dozing(Rereading):
 
 
 PLANTED = {
-    ClosingAll: "after another environment was closed, .* became .* close only what",
+    ClosingAll: "beside another environment that was closed, .* became .* close only what",
     ClosingOlder: "after an older environment was closed, .*ZeroDivisionError.* close only what",
     AtHome: "played with PYTHONHASHSEED=0, another HOME, .* may depend on the seed",
     Owned: "played with PYTHONHASHSEED=0, (USER|LOGNAME)=kit, .* became ",

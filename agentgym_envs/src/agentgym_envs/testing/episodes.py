@@ -168,7 +168,7 @@ def chosen_tasks(subject: Subject) -> None:
         only = subject.make(split=split, tasks=[escape(ids[-1])])
         chosen = unwrapped(only).task_ids
         expect(chosen == ids[-1:], f"split={split!r}, tasks={list(ids[-1:])}: task_ids is {chosen}")
-    with going_on(subject, "after another environment was closed"):
+    with going_on(subject, "turn by turn beside another environment that was closed"):
         before = open_files()
         drawn = only.reset(seed=3)[1]["task_id"]
         only.step("look")

@@ -2,6 +2,7 @@
 
 import gc
 import random
+import threading
 import time
 import tracemalloc
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ LONGEST_SECONDS = 2.0  # limit for the turns of a script
 EPISODES = 4  # per block, if they are short enough
 BLOCKS = 4
 TURNS = 4  # per episode of a block
-LEAST_BYTES = 50  # per episode
+LEAST_BYTES = 200  # per episode
 PARTS, STEADY = 4, 0.7  # a leak takes about as many bytes in each of PARTS further measurements
 LONG = 90  # turns of a long episode
 REPEATS = 3  # of the long episode; the fastest time of a turn counts
@@ -40,7 +41,7 @@ def _memory(subject: Subject) -> int:
     script = _script(subject, TURNS)
     each = min(sum(_episode(subject, script)) for _ in range(2))  # caches fill
     episodes = max(1, min(EPISODES, int(SECONDS / BLOCKS / max(each, 1e-9))))
-    tracing = tracemalloc.is_tracing()
+    before, tracing = threading.active_count(), tracemalloc.is_tracing()
     if not tracing:
         tracemalloc.start()
     try:
@@ -52,7 +53,8 @@ def _memory(subject: Subject) -> int:
     finally:
         if not tracing:
             tracemalloc.stop()
-    if min(parts) >= max(least, STEADY * max(parts)):
+    running = threading.active_count() > before  # another check finds threads that are left
+    if min(parts) >= max(least, STEADY * max(parts)) and not running:
         raise ConformanceError(
             f"{episodes * BLOCKS} equal episodes take {parts[-1]} more bytes, and each repetition"
             " takes about as much. Drop the objects of an episode at the next reset"

@@ -43,18 +43,19 @@ def closing(subject: Subject) -> None:
 def going_on(subject: Subject, how: str) -> Iterator[None]:
     """Plays half an episode before the body, and expects that it goes on unchanged after it."""
     lines = record(subject.shown, seeds=[0], turns=TURNS)
-    turns = _replay(subject.plain, 0, lines)
+    wanted = [seen for _, seen in _replay(subject.plain, 0, lines)]
+    turns = (seen for _, seen in _replay(subject.plain, 0, lines))
     before = list(islice(turns, max(len(lines) // 2, 1)))
     yield
+    again = (seen for _, seen in _replay(subject.plain, 0, lines))
     try:
-        _compare(chain(before, turns), how)
-        _compare(_replay(subject.plain, 0, lines), f"{how}, from a reset")
-    except ConformanceError as error:
-        raise ConformanceError(f"{error}; close only what the environment itself opened") from error
+        _compare(zip(wanted, chain(before, turns), strict=True), how)
+        _compare(zip(wanted, again, strict=True), f"{how}, from a reset")
     except Exception as error:
+        what = f"played {how}, an episode raises {type(error).__name__}: {error}"
         raise ConformanceError(
-            f"played {how}, the episode raises {type(error).__name__}: {error}; close only what the"
-            " environment itself opened"
+            f"{error if isinstance(error, ConformanceError) else what}"
+            "; keep the state of an episode in its environment, and close only what this opened"
         ) from error
 
 
