@@ -15,11 +15,11 @@ from agentgym_envs.testing.subject import Subject, unwrapped
 
 SECONDS = 0.2  # aim for the time of the first blocks
 LONGEST_SECONDS = 2.0  # limit for the turns of a script
-EPISODES = 4  # per block, if they are short enough
+EPISODES = 3  # per block, if they are short enough
 BLOCKS = 4
 TURNS = 4  # per episode of a block
 LEAST_BYTES = 200  # per episode
-PARTS, STEADY = 4, 0.7  # a leak takes about as many bytes in each of PARTS further measurements
+PARTS, STEADY = 3, 0.7  # a leak takes about as many bytes in each of PARTS further measurements
 LONG = 90  # turns of a long episode
 REPEATS = 3  # of the long episode; the fastest time of a turn counts
 FIRST = 9  # turns, compared with the last third of an episode

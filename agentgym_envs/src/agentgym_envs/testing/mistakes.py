@@ -12,7 +12,7 @@ from agentgym_envs.testing.contents import normal_form
 from agentgym_envs.testing.limits import answering
 from agentgym_envs.testing.subject import Solution, Subject, expect, unwrapped
 
-SECONDS = 0.4  # limit of the check; at least LEAST tasks are played
+SECONDS = 0.25  # limit of the check; at least LEAST tasks are played
 LEAST = 3
 TASKS = 40
 JUNK = ("qwertz 123", "?!", "xyzzy plugh")  # invalid actions, where not any text is an action
