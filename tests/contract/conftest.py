@@ -1,6 +1,9 @@
 """What tests of the conformance kit share."""
 
+import gc
 import locale
+import logging
+import os
 import signal
 import socket
 import sys
@@ -30,7 +33,15 @@ def warm(forks, monkeypatch, tmp_path):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     language, depth = locale.setlocale(locale.LC_ALL), sys.getrecursionlimit()
+    mask = os.umask(0o022)
+    os.umask(mask)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
     yield
+    os.environ.pop("SIMULATOR", None)
+    os.umask(mask)
+    gc.enable()
+    logging.disable(logging.NOTSET)
     locale.setlocale(locale.LC_ALL, language)
     sys.setrecursionlimit(depth)
     socket.setdefaulttimeout(None)

@@ -30,6 +30,11 @@ PROPERTIES = [
     "The oracle solves tasks of every split within the step limit",
     "Goals and first observations do not contain the oracle's actions",
     "No two tasks have the same content",
+    "Neither info nor the order of the listed actions tells the solution",
+    "An agent can see which of two tasks it plays if their solutions differ",
+    "After mistakes the oracle still solves the task, and no answer names the right action",
+    "No policy that ignores the task wins",
+    "Memory does not grow with each episode, nor the time of a turn with its number",
     "A step after the end, or before the first reset, is an error rather than a reward",
     "None of 2,000 hostile actions raises or gains score",
     "The same seed and actions give the same bytes in every process",
@@ -37,6 +42,7 @@ PROPERTIES = [
     "Make_vec plays the same episodes as single environments",
     "The global state of the process stays the same",
     "Nothing is printed, and no connection leaves this machine",
+    "Closing an environment does not change an episode of another one",
     "After close, no process, thread, open file or new file is left",
 ]
 SCRIPTED = (

@@ -39,7 +39,7 @@ def test_check_runs_both_kits_on_a_game():
         app, ["check", "foreign/Nim-v0", "--set", "most=2", "--set", "opponents=greedy"]
     )
     assert checked.exit_code == 0, checked.output
-    assert checked.output.count("ok ") == 23 + len(PROPERTIES)
+    assert checked.output.count("ok ") == 29 + len(PROPERTIES)
 
 
 @pytest.fixture

@@ -6,7 +6,9 @@ Each bug is a tiny environment in ``tests/support/planted_*.py`` with its expect
 import signal
 import warnings
 
+import planted_play
 import planted_process
+import planted_state
 import planted_tasks
 import planted_turns
 import pytest
@@ -16,7 +18,13 @@ from agentgym_envs.cli import app
 from agentgym_envs.errors import ConformanceError
 from agentgym_envs.testing import check_text_env, limits
 
-MODULES = {"turns": planted_turns, "tasks": planted_tasks, "process": planted_process}
+MODULES = {
+    "turns": planted_turns,
+    "tasks": planted_tasks,
+    "play": planted_play,
+    "process": planted_process,
+    "state": planted_state,
+}
 BUGS = [
     pytest.param(f"planted_{name}:{name}/{cls.__name__}-v0", what, id=cls.__name__)
     for name, module in MODULES.items()

@@ -30,7 +30,7 @@ class Threaded(Count):
     """Starts a thread for each episode; the thread outlives the episode."""
 
     def begin(self, task, rng):
-        threading.Thread(target=time.sleep, args=(3,), daemon=True).start()
+        threading.Thread(target=time.sleep, args=(9,), daemon=True).start()
         return super().begin(task, rng)
 
 
@@ -66,7 +66,7 @@ class Daemonic(Count):
 
     def begin(self, task, rng):
         if not KEPT or KEPT[-1] != "daemon":
-            subprocess.run(["sh", "-c", "sleep 3 >/dev/null 2>&1 &"], check=True)
+            subprocess.run(["sh", "-c", "sleep 15 >/dev/null 2>&1 &"], check=True)
             KEPT.append("daemon")
         return super().begin(task, rng)
 

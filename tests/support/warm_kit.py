@@ -17,13 +17,18 @@ from pathlib import Path
 from agentgym_envs.processes import python_environment
 from agentgym_envs.testing import subprocesses
 
+OPTIONS = ("PYTHONHASHSEED", "PYTHONOPTIMIZE")
+
 
 class Forks:
     """Context manager; ``start`` replaces ``agentgym_envs.testing.subprocesses.start``."""
 
+    def __init__(self):
+        self._servers, self._starting = {}, threading.Lock()
+
     def __enter__(self):
-        seeds = {conditions.variables["PYTHONHASHSEED"] for conditions in subprocesses.CONDITIONS}
-        self._servers = {seed: (self._serve(seed), threading.Lock()) for seed in seeds}
+        for conditions in subprocesses.CONDITIONS:
+            self._server(conditions.variables)
         return self
 
     def __exit__(self, *exc):
@@ -31,15 +36,21 @@ class Forks:
             process.communicate()
 
     def start(self, given, variables, folder):
-        process, lock = self._servers[variables["PYTHONHASHSEED"]]
+        process, lock = self._server(variables)
         with lock:
             print(json.dumps([given, variables, folder]), file=process.stdin, flush=True)
             return tuple(json.loads(process.stdout.readline()))
 
-    def _serve(self, hash_seed):
-        environ = python_environment(PYTHONHASHSEED=hash_seed, PYTHONWARNINGS="ignore")
-        command, pipe = [sys.executable, __file__], subprocess.PIPE
-        return subprocess.Popen(command, env=environ, stdin=pipe, stdout=pipe, text=True)
+    def _server(self, variables):
+        """Returns the process with the options that Python reads at its start."""
+        key = tuple((name, variables.get(name, "")) for name in OPTIONS)
+        with self._starting:
+            if key not in self._servers:
+                environ = python_environment(PYTHONWARNINGS="ignore", **dict(key))
+                command, pipe = [sys.executable, __file__], subprocess.PIPE
+                process = subprocess.Popen(command, env=environ, stdin=pipe, stdout=pipe, text=True)
+                self._servers[key] = process, threading.Lock()
+        return self._servers[key]
 
 
 def main():

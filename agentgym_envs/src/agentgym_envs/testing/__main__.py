@@ -10,7 +10,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.testing.clock import shift
+from agentgym_envs.testing.elsewhere import move, shift
 from agentgym_envs.testing.transcripts import game_transcript, transcript
 
 
@@ -24,6 +24,8 @@ def main(setup: dict[str, Any]) -> None:
     warnings.showwarning = lambda *args: None
     if setup["later"]:
         shift(setup["later"])
+    if setup["machine"]:
+        move()
     write = game_transcript if setup["game"] else transcript
     lines = write(setup["env_id"], setup["kwargs"])
     Path(setup["result"]).write_text(json.dumps(lines))

@@ -1,7 +1,9 @@
 """The check that no two tasks have the same content."""
 
 import random
+import re
 import time
+import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import chain
 
@@ -14,12 +16,17 @@ from agentgym_envs.testing.subject import Solution, Subject, unwrapped
 MADE = 100  # tasks per split whose data are compared if a generator makes them; else all
 SECONDS = 1.0  # time limit for the comparison; at least two tasks are compared
 WALKS, WALK_TURNS = 3, 40
+_MARKS = r"[.,;:!?'\"`’‘“”()\[\]{}<>*_~…–—-]"
+_PUNCTUATION = re.compile(
+    rf"(?<=[^\W\d_]){_MARKS}+|{_MARKS}+(?=[^\W\d_])|(?<=\d)[.,;:!?'\"]+(?!\w)|(?<!\S)[,;!?]+(?!\S)"
+)
 
 
 def contents(subject: Subject) -> str:
     """No two tasks have the same content.
 
     The content is the first observation, the goal, the oracle's turns and three random walks.
+    Texts are equal if they differ in case, white space or punctuation only.
     """
     if unwrapped(subject.plain).task_set.repeats:
         return "not expected, because the task set says repeats=True"
@@ -32,7 +39,8 @@ def contents(subject: Subject) -> str:
             walked = tuple(_walks(subject, task_id))
             if walked in seen:
                 raise ConformanceError(
-                    f"the tasks {seen[walked]!r} and {task_id!r} have the same content"
+                    f"the tasks {seen[walked]!r} and {task_id!r} have the same content, up to"
+                    " case, white space and punctuation; remove one of them"
                 )
             seen[walked] = task_id
             compared += 1
@@ -50,7 +58,9 @@ def _of_equal_data(subject: Subject, end: float) -> Iterator[list[str]]:
     tasks: TaskSet = unwrapped(subject.plain).task_set
     table = type(tasks).get is TaskSet.get
     ids = chain(*(listed if table else spread(listed, MADE) for listed in subject.listed.values()))
-    pairs = _groups(ids, lambda task_id: repr(sorted(tasks.get(task_id).data.items())), empty="[]")
+    pairs = _groups(
+        ids, lambda task_id: normal_form(repr(sorted(tasks.get(task_id).data.items()))), empty="[]"
+    )
     for number, (first, second, *_) in enumerate(pairs):
         if number and time.monotonic() > end:
             return
@@ -74,14 +84,23 @@ def _groups(
     return [group for shared, group in groups.items() if len(group) > 1 and shared != empty]
 
 
-def _nameless(task_id: str, solution: Solution) -> tuple[object, ...]:
+def normal_form(text: str) -> str:
+    """Returns a text without what does not change its meaning.
+
+    This is the case, white space, and punctuation that belongs to words.
+    Other symbols remain: they can be drawings and formulas.
+
+    >>> normal_form("Say:  'RED', 1.5 + 2!")
+    'say red 1.5 + 2'
+    """
+    return " ".join(_PUNCTUATION.sub(" ", unicodedata.normalize("NFKC", text).casefold()).split())
+
+
+def _nameless(task_id: str, solution: Solution) -> tuple[str, ...]:
     """Returns a solution without the task id, which would distinguish equal tasks."""
     opening, goal, actions, texts = solution
-    return (
-        opening.replace(task_id, ""),
-        goal.replace(task_id, ""),
-        actions,
-        tuple(text.replace(task_id, "") for text in texts),
+    return tuple(
+        normal_form(text.replace(task_id, "")) for text in (opening, goal, *actions, *texts)
     )
 
 
@@ -99,4 +118,5 @@ def _walks(subject: Subject, task_id: str) -> Iterator[str]:
             listed = unwrapped(subject.plain).actions()
             action = rng.choice(listed)
             observed.step(action)
-            yield f"{listed} {action} {observed.observation}".replace(task_id, "")
+            shown = " ".join([*listed, "|", action, "|", observed.observation])
+            yield normal_form(shown.replace(task_id, ""))

@@ -14,6 +14,7 @@ import gymnasium
 from agentgym_envs.errors import ConformanceError
 from agentgym_envs.tasks import SPLITS
 from agentgym_envs.testing.checked_env import CheckedEnv
+from agentgym_envs.testing.replays import going_on
 from agentgym_envs.testing.resources import open_files
 from agentgym_envs.testing.solutions import solve
 from agentgym_envs.testing.subject import Subject, expect, refused, unwrapped
@@ -22,6 +23,8 @@ WALKS = 2  # tasks per split
 WALK_STEPS = 400  # limit for all walks together; each split has at least one walk
 WALK_TURNS = 300  # turns per walk
 SEEDS = 20  # these seeds must draw two different tasks, unless there is only one
+# These seeds do not fit into 32 or 64 bits, with or without a sign, or into a float.
+LARGE_SEEDS = (2**31, 2**32, 2**63 - 1, 2**64, 10**400)
 
 
 def info_and_reward(subject: Subject) -> None:
@@ -124,7 +127,7 @@ def named_tasks(subject: Subject) -> None:
 def seeds(subject: Subject) -> str:
     """Different seeds draw different tasks, and a seed also fixes the following episode.
 
-    The following episode begins with a reset without a seed.
+    The following episode begins with a reset without a seed. A seed can be any integer from 0 up.
     """
     env, ids = subject.plain, unwrapped(subject.plain).task_ids
     drawn: dict[str, int] = {}
@@ -144,23 +147,36 @@ def seeds(subject: Subject) -> str:
         f"reset() after reset(seed=5) began differently the second time: {once[0][:99]!r},"
         f" {twice[0][:99]!r}",
     )
+    for seed in LARGE_SEEDS:
+        try:
+            env.reset(seed=seed)
+        except Exception as error:
+            raise ConformanceError(
+                f"reset(seed={seed if seed < 10**30 else '10**400'}) raises"
+                f" {type(error).__name__}: {error}. A seed can be any integer from 0 up; take the"
+                " remainder of a division where a simulator needs a smaller one"
+            ) from error
     return ", ".join(f"seed {seed} draws {task_id!r}" for task_id, seed in drawn.items())
 
 
 def chosen_tasks(subject: Subject) -> None:
-    """The keyword tasks limits an environment to these tasks."""
+    """The keyword tasks limits an environment to these tasks.
+
+    Closing this second environment does not change an episode of the first.
+    """
     for split, ids in subject.listed.items():
         only = subject.make(split=split, tasks=[escape(ids[-1])])
         chosen = unwrapped(only).task_ids
         expect(chosen == ids[-1:], f"split={split!r}, tasks={list(ids[-1:])}: task_ids is {chosen}")
-    before = open_files()
-    drawn = only.reset(seed=3)[1]["task_id"]
-    only.step("look")
-    only.close()
-    if open_files() - before:
-        gc.collect()
-    # Only files of a second environment count: the first one can open files that all share.
-    subject.left_open = open_files() - before
+    with going_on(subject, "turn by turn beside another environment that was closed"):
+        before = open_files()
+        drawn = only.reset(seed=3)[1]["task_id"]
+        only.step("look")
+        only.close()
+        if open_files() - before:
+            gc.collect()
+        # Only files of a second environment count: the first one can open files that all share.
+        subject.left_open = open_files() - before
     expect(drawn == ids[-1], f"split={split!r}, tasks={list(ids[-1:])}: reset draws {drawn!r}")
 
 
@@ -181,4 +197,10 @@ def _observed(subject: Subject) -> CheckedEnv:
 
 def _fresh_oracle(subject: Subject) -> Iterator[str]:
     """Creates the oracle only when its first action is requested."""
-    yield from unwrapped(subject.plain).oracle()
+    try:
+        yield from unwrapped(subject.plain).oracle()
+    except Exception as error:
+        raise ConformanceError(
+            f"oracle() raises {type(error).__name__}: {error} after two actions that are not its"
+            " own. It must yield actions from every state"
+        ) from error

@@ -10,7 +10,19 @@ import gymnasium
 
 from agentgym_envs import registry
 from agentgym_envs.errors import ConformanceError, message_of
-from agentgym_envs.testing import contents, episodes, form, hostile, processes, replays, solutions
+from agentgym_envs.testing import (
+    contents,
+    episodes,
+    form,
+    growth,
+    hints,
+    hostile,
+    mistakes,
+    policies,
+    processes,
+    replays,
+    solutions,
+)
 from agentgym_envs.testing.side_effects import recorded
 from agentgym_envs.testing.subject import Subject
 
@@ -33,6 +45,11 @@ _CHECKS: Sequence[Callable[[Subject], str | None]] = (
     solutions.oracle,
     solutions.unrevealed,
     contents.contents,
+    hints.hints,
+    hints.needed_information,
+    mistakes.mistakes,
+    policies.blind_policies,
+    growth.growth,
     episodes.end,
     hostile.hostility,
     processes.determinism,
@@ -40,6 +57,7 @@ _CHECKS: Sequence[Callable[[Subject], str | None]] = (
     processes.vector,
     processes.untouched,
     processes.silence,
+    replays.closing,
     processes.leftovers,
 )
 

@@ -8,7 +8,8 @@ from typing import Any, Protocol, TypeVar
 import gymnasium
 import numpy as np
 
-from agentgym_envs.testing.resources import children, marked, shared_state, threads
+from agentgym_envs.testing.process_state import changes, shared_state
+from agentgym_envs.testing.resources import children, marked, threads
 from agentgym_envs.testing.side_effects import Evidence
 from agentgym_envs.testing.subject import Subject, expect
 from agentgym_envs.testing.subprocesses import compare_subprocesses
@@ -29,7 +30,8 @@ class Checked(Protocol):
 def determinism(subject: Subject) -> str:
     """The same seed and actions give the same bytes in every process.
 
-    The processes have different hash seeds, time zones, languages, folders and clocks.
+    The processes have different hash seeds, time zones, languages, folders, users, HOME folders,
+    host names, numbers of CPUs and clocks, and one runs with ``python -O``.
     """
     setup = {"env_id": subject.env_id, "kwargs": subject.kwargs, "game": False}
     return compare_subprocesses(lambda: record(subject.shown), setup, subject.evidence)
@@ -102,12 +104,15 @@ def _expect_same(vector: dict[str, Any], single: dict[str, Any], message: str) -
 def untouched(subject: Checked) -> None:
     """The global state of the process stays the same.
 
-    This covers random generators, the working folder, time zone, locale and signal handlers.
+    This covers random generators, environment variables, ``sys.path``, the working folder, time
+    zone, locale, umask, signal handlers, hooks, the garbage collector, logging and warnings.
     """
-    for what, now in shared_state().items():
-        before = subject.evidence.state[what]
-        shown = f": {before!r} became {now!r}" if len(f"{before!r}{now!r}") < 200 else ""
-        expect(before == now, f"{what} changed{shown}")
+    found = changes(subject.evidence.state, shared_state())
+    expect(
+        not found,
+        f"{'; '.join(found)}. The whole process shares this state; keep it in the environment's"
+        " object, restore it before the call returns, or use a child process",
+    )
 
 
 def silence(subject: Checked) -> None:

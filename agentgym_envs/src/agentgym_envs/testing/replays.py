@@ -1,10 +1,12 @@
-"""The check that replayed episodes are the same under other circumstances."""
+"""Checks that replayed episodes are the same under other circumstances."""
 
 import json
 from collections.abc import Iterator, Sequence
-from itertools import chain, zip_longest
+from contextlib import contextmanager
+from itertools import chain, islice, zip_longest
 from typing import Any
 
+from agentgym_envs.errors import ConformanceError
 from agentgym_envs.testing.subject import Env, Subject, expect
 from agentgym_envs.testing.transcripts import record
 
@@ -29,6 +31,32 @@ def alongside(subject: Subject) -> str:
         "turn by turn beside another environment",
     )
     return f"{len(first) + len(second)} turns"
+
+
+def closing(subject: Subject) -> None:
+    """Closing an environment does not change an episode of another one."""
+    with going_on(subject, "after an older environment was closed"):
+        subject.shown.close()
+
+
+@contextmanager
+def going_on(subject: Subject, how: str) -> Iterator[None]:
+    """Plays half an episode before the body, and expects that it goes on unchanged after it."""
+    lines = record(subject.shown, seeds=[0], turns=TURNS)
+    wanted = [seen for _, seen in _replay(subject.plain, 0, lines)]
+    turns = (seen for _, seen in _replay(subject.plain, 0, lines))
+    before = list(islice(turns, max(len(lines) // 2, 1)))
+    yield
+    again = (seen for _, seen in _replay(subject.plain, 0, lines))
+    try:
+        _compare(zip(wanted, chain(before, turns), strict=True), how)
+        _compare(zip(wanted, again, strict=True), f"{how}, from a reset")
+    except Exception as error:
+        what = f"played {how}, an episode raises {type(error).__name__}: {error}"
+        raise ConformanceError(
+            f"{error if isinstance(error, ConformanceError) else what}"
+            "; keep the state of an episode in its environment, and close only what this opened"
+        ) from error
 
 
 def _compare(turns: Iterator[tuple[Any, Any]], how: str) -> None:

@@ -1,25 +1,11 @@
-"""The resources and the global state of this process.
+"""The resources of this process: child processes, threads and open files."""
 
-Resources are child processes, threads and open files. The global state includes random generators,
-locale and signal handlers.
-"""
-
-import locale
 import os
-import pickle
-import random
 import re
-import signal
-import socket
 import subprocess
-import sys
 import threading
-import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 _DESCRIPTORS = next((path for path in ("/proc/self/fd", "/dev/fd") if os.path.isdir(path)), None)
 
@@ -69,22 +55,6 @@ def open_files() -> Counter[str]:
             continue
         names[re.sub(r":\[\d+\]$", "", name)] += 1
     return names
-
-
-def shared_state() -> dict[str, Any]:
-    """Returns the global state of this process, which an environment must not change."""
-    return {
-        "the state of random": random.getstate(),
-        "the state of numpy.random": pickle.dumps(np.random.get_state()),
-        "the working folder": os.getcwd(),
-        "the time zone": time.tzname,
-        "the locale": locale.setlocale(locale.LC_ALL),
-        "the recursion limit": sys.getrecursionlimit(),
-        "the default timeout of sockets": socket.getdefaulttimeout(),
-        "the handlers of SIGINT and SIGTERM": [
-            signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)
-        ],
-    }
 
 
 def _read(path: Path) -> str:

@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import IO, Any, NoReturn
 
-from agentgym_envs.testing.resources import children, shared_state, threads
+from agentgym_envs.testing.process_state import shared_state
+from agentgym_envs.testing.resources import children, threads
 
 # All processes that an environment starts inherit this environment variable.
 _MARK = "AGENTGYM_CHECK"

@@ -9,7 +9,8 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,26 +30,30 @@ class Conditions:
     Attributes:
         variables: environment variables.
         moved: whether the process has another working folder.
-        later: seconds by which its clock is ahead.
+        home: whether HOME is another folder.
+        machine: whether the host name and the number of CPUs are others.
+        later: seconds by which its clocks are ahead.
     """
 
     variables: dict[str, str] = field(default_factory=dict)
     moved: bool = False
+    home: bool = False
+    machine: bool = False
     later: float = 0.0
 
     def __str__(self) -> str:
         named = [f"{name}={value}" for name, value in self.variables.items()]
-        return ", ".join(
-            [*named, *["in another folder"] * self.moved, *["at another time"] * bool(self.later)]
-        )
+        named += ["in another folder"] * self.moved + ["another HOME"] * self.home
+        named += ["another host name and number of CPUs"] * self.machine
+        return ", ".join([*named, *["at another time"] * bool(self.later)])
 
     def parts(self) -> "Iterator[Conditions]":
         """Yields conditions that each differ from the plain ones in one respect."""
         yield from (
             Conditions(PLAIN.variables | {name: value}) for name, value in self.variables.items()
         )
-        yield Conditions(PLAIN.variables, moved=self.moved)
-        yield Conditions(PLAIN.variables, later=self.later)
+        for name in ("moved", "home", "machine", "later"):
+            yield replace(PLAIN, **{name: getattr(self, name)})
 
 
 PLAIN = Conditions({"PYTHONHASHSEED": "0"})
@@ -57,14 +62,22 @@ CONDITIONS = (
     Conditions(
         {
             "PYTHONHASHSEED": "4242",
+            "PYTHONOPTIMIZE": "1",
+            "OMP_NUM_THREADS": "3",
             "TZ": "KIT-13:37",
             "LC_ALL": "tr_TR.UTF-8",
             "LANG": "tr_TR.UTF-8",
+            "LANGUAGE": "tr",
+            **dict.fromkeys(("USER", "LOGNAME", "USERNAME", "HOSTNAME"), "kit"),
+            **{"TERM": "dumb", "COLUMNS": "57", "LINES": "13", "SHELL": "/bin/kit"},
         },
         moved=True,
+        home=True,
+        machine=True,
         later=1000 * 86400 + 12345.6,
     ),
 )
+REMEDY = "texts may depend on the seed and the actions only"
 
 
 class SubprocessResult(NamedTuple):
@@ -94,33 +107,45 @@ def compare_subprocesses(
     for conditions, there in zip(CONDITIONS, played, strict=True):
         if here != there.lines:
             _expect_same(here, there.lines, _blame(setup, conditions))
-    return f"{len(here)} turns; other processes: {'; '.join(map(str, CONDITIONS))}"
+    return f"{len(here)} turns in this process and {len(CONDITIONS)} others"
 
 
 def play(setup: dict[str, Any], conditions: Conditions) -> SubprocessResult:
     """Plays in another process with a separate folder for temporary files."""
     with tempfile.TemporaryDirectory(prefix="agentgym-") as folder:
-        home, working, temporary = (Path(folder, name) for name in ("", "working", "temporary"))
-        working.mkdir()
-        temporary.mkdir()
+        result, *folders = (
+            Path(folder, name) for name in ("result", "working", "temporary", "home")
+        )
+        for each in folders:
+            each.mkdir()
+        working, temporary, home = folders
         kwargs = _absolute(setup["kwargs"]) if conditions.moved else setup["kwargs"]
         job = setup | {
             "kwargs": kwargs,
             "path": module_folders()[1],
             "later": conditions.later,
-            "result": str(home / "result"),
+            "machine": conditions.machine,
+            "result": str(result),
         }
-        status, printed = start(
-            job,
-            conditions.variables | {"TMPDIR": str(temporary)},
-            str(working) if conditions.moved else os.getcwd(),
-        )
+        variables = conditions.variables | {"TMPDIR": str(temporary)}
+        if conditions.moved:
+            variables["PWD"] = str(working)
+        if conditions.home:
+            _link_folders(home)
+            variables["HOME"] = str(home)
+        status, printed = start(job, variables, variables.get("PWD", os.getcwd()))
         expect(status == 0, f"a second process failed: {printed[-500:]}")
-        expect(
-            (home / "result").exists(), "a second process ended with status 0 before it had played"
-        )
+        expect(result.exists(), "a second process ended with status 0 before it had played")
         left = sorted(path.name for path in (*working.iterdir(), *temporary.iterdir()))
-        return SubprocessResult(json.loads((home / "result").read_text()), printed, left)
+        return SubprocessResult(json.loads(result.read_text()), printed, left)
+
+
+def _link_folders(home: Path) -> None:
+    """Fills another home folder: caches and data remain in reach, files with settings do not."""
+    with suppress(OSError, RuntimeError):  # this process has no home folder
+        for path in Path.home().iterdir():
+            if path.is_dir():
+                (home / path.name).symlink_to(path)
 
 
 def start(job: dict[str, Any], variables: dict[str, str], folder: str) -> tuple[int, str]:
@@ -176,4 +201,7 @@ def _expect_same(here: list[str], there: list[str], where: str) -> None:
     begin = max(
         next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0) - 80, 0
     )
-    expect(False, f"played {where}, {one[begin : begin + 240]} became {other[begin : begin + 240]}")
+    expect(
+        False,
+        f"played {where}, {one[begin : begin + 240]} became {other[begin : begin + 240]}; {REMEDY}",
+    )

@@ -1,23 +1,46 @@
-"""Shifts the clock of this process, as Python code reads it.
+"""Makes this process see another time and another machine, as Python code reads them.
 
-The shift cannot be undone; only short-lived subprocesses use it.
+The change cannot be undone; only short-lived subprocesses use it.
 """
 
 import datetime
+import os
+import socket
 import time
 from typing import Any
 
+HOST = "localhost"  # a name that every machine resolves
+
 
 def shift(seconds: float) -> None:
-    """Shifts the present of ``time`` and ``datetime``; time differences stay the same."""
-    now, now_ns, strftime = time.time, time.time_ns, time.strftime
-    time.time = lambda: now() + seconds
-    time.time_ns = lambda: now_ns() + int(seconds * 1e9)
+    """Shifts all clocks of ``time`` and ``datetime``; time differences stay the same."""
+    strftime, read_clock = time.strftime, time.clock_gettime
+    for name in ("time", "monotonic", "perf_counter", "process_time", "thread_time"):
+        setattr(time, name, _later(getattr(time, name), seconds))
+        setattr(time, f"{name}_ns", _later(getattr(time, f"{name}_ns"), int(seconds * 1e9)))
+    time.clock_gettime = lambda clock: read_clock(clock) + seconds
     for name in ("localtime", "gmtime", "ctime"):
         setattr(time, name, _from_present(getattr(time, name)))
     time.strftime = lambda form, when=None: strftime(form, when or time.localtime())
     for kind in (datetime.datetime, datetime.date):
         setattr(datetime, kind.__name__, _shifted(kind))
+
+
+def move() -> None:
+    """Changes the name of the machine and the number of its CPUs."""
+    cpus = 1 if os.cpu_count() != 1 else 8
+    for name in ("cpu_count", "process_cpu_count"):  # the second one is new in Python 3.13
+        if hasattr(os, name):
+            setattr(os, name, lambda: cpus)
+    if hasattr(os, "sched_getaffinity"):  # Linux
+        os.sched_getaffinity = lambda pid: set(range(cpus))
+    socket.gethostname = lambda: HOST
+    uname = os.uname
+    os.uname = lambda: type(uname())((*uname()[:1], HOST, *uname()[2:]))
+
+
+def _later(read: Any, more: float) -> Any:
+    return lambda: read() + more
 
 
 def _from_present(read: Any) -> Any:
