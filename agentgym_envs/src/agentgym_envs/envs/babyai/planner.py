@@ -63,6 +63,29 @@ def unfulfilled(instr: Any) -> Any:
     return instr
 
 
+def is_lost(level: Any) -> bool:
+    """Returns whether the instruction needs a box that was opened."""
+    things = [*level.grid.grid, level.carrying]
+    things += [getattr(thing, "contains", None) for thing in things]
+    return _needs_others(level.instrs, {id(thing) for thing in things})
+
+
+def _needs_others(instr: Any, existing: set[int]) -> bool:
+    """Returns whether an instruction needs things that do not exist."""
+    if isinstance(instr, SeqInstr):
+        parts = ((instr.instr_a, instr.a_done), (instr.instr_b, instr.b_done))
+        return any(done != "success" and _needs_others(part, existing) for part, done in parts)
+    if isinstance(instr, GoToInstr):
+        return not instr.desc.obj_poss  # minigrid keeps a place until the next drop
+    if isinstance(instr, OpenInstr):
+        return False
+    taken = instr.desc if isinstance(instr, PickupInstr) else instr.desc_move
+    needed = [[thing for thing in taken.obj_set if thing.can_pickup()]]
+    if isinstance(instr, PutNextInstr):
+        needed.append(instr.desc_fixed.obj_set)
+    return any(existing.isdisjoint(map(id, things)) for things in needed)
+
+
 class _Planner:
     """A game on a copy of a level.
 
@@ -131,6 +154,7 @@ class _Planner:
 
     def _fetch(self, things: Iterable[Any]) -> None:
         """Picks up one of the things."""
+        things = [thing for thing in things if thing.can_pickup()]  # "a grey object" is also a wall
         places = self._places(things)
         self._clear(places)
         if self.level.carrying:
@@ -160,7 +184,7 @@ class _Planner:
     def _face(self, targets: Iterable[int]) -> int:
         """Walks to one of the target cells and looks at it. Returns the cell."""
         self._do(*self._clear(set(targets)))
-        return self._agent() + self._steps[self.level.agent_dir]
+        return self._agent() + self._steps[int(self.level.agent_dir)]
 
     def _clear(self, targets: Iterable[int]) -> list[str]:
         """Removes the obstacles before one of the target cells. Returns the walk to it."""
@@ -219,7 +243,7 @@ class _Planner:
 
     def _route(self, targets: set[int]) -> tuple[list[str], int | None, int]:
         """Returns the cheapest walk that ends before a target, its first obstacle, its cells."""
-        start = 4 * self._agent() + self.level.agent_dir
+        start = 4 * self._agent() + int(self.level.agent_dir)
         queue: list[tuple[int, int, int, tuple[str, ...]]] = [(0, start, -1, ())]
         came_from = dict[int, tuple[int, tuple[str, ...]]]()
         while queue:
