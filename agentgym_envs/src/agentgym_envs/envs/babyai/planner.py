@@ -152,15 +152,14 @@ class _Planner:
         else:
             self._fetch(movable)
 
-    def _fetch(self, things: Iterable[Any]) -> None:
+    def _fetch(self, things: Iterable[Any], route: int = 0) -> None:
         """Picks up one of the things."""
         things = [thing for thing in things if thing.can_pickup()]  # "a grey object" is also a wall
-        places = self._places(things)
-        self._clear(places)
-        if self.level.carrying:
-            self._put_down()
-            places = self._places(things)  # the thing put down can be one of them
-        self._face(places)
+        self._clear(self._places(things))
+        while self.level.carrying:
+            self._put_down(route)
+            self._clear(self._places(things))
+        self._face(self._places(things))
         self._do("pickup")
 
     def _unlock(self, door: Any) -> None:
@@ -203,10 +202,7 @@ class _Planner:
                 self._move_aside(obstacle, route)
 
     def _move_aside(self, place: int, route: int = 0) -> None:
-        if self.level.carrying:
-            self._put_down(route)
-        self._face([place])
-        self._do("pickup")
+        self._fetch([self._cells[place]], route)
         self._put_down(route)
 
     def _put_down(self, route: int = 0) -> None:
@@ -238,10 +234,11 @@ class _Planner:
             before = reached
         if not self.level.carrying or found is None:
             raise NoPlan("no free cell for the carried thing")
-        self._face([found])
-        self._do("drop")
+        self._do(*self._route({found}, obstacles=False)[0], "drop")
 
-    def _route(self, targets: set[int]) -> tuple[list[str], int | None, int]:
+    def _route(
+        self, targets: set[int], *, obstacles: bool = True
+    ) -> tuple[list[str], int | None, int]:
         """Returns the cheapest walk that ends before a target, its first obstacle, its cells."""
         start = 4 * self._agent() + int(self.level.agent_dir)
         queue: list[tuple[int, int, int, tuple[str, ...]]] = [(0, start, -1, ())]
@@ -257,7 +254,7 @@ class _Planner:
             for turn, move in ((-1, "left"), (1, "right")):
                 heappush(queue, (cost + 1, state - state % 4 + (state + turn) % 4, state, (move,)))
             entry = self._entry(ahead)
-            if entry is not None:
+            if entry is not None and (obstacles or entry[1]):
                 heappush(queue, (cost + entry[0], 4 * ahead + state % 4, state, entry[1]))
         raise NoPlan("no way leads to the thing")
 
@@ -284,9 +281,9 @@ class _Planner:
             return None
         if not _is(cell, "door"):
             return MOVE_ASIDE, ()
-        if not cell.is_locked or self._opens(cell):
-            return 2, ("toggle", "forward")
-        return UNLOCK, ()
+        if cell.is_locked:
+            return (2 if self._opens(cell) else UNLOCK), ()
+        return 2, ("toggle", "forward")
 
     def _do(self, *actions: str) -> None:
         """Plays actions.
