@@ -211,7 +211,9 @@ class _Planner:
         Args:
             route: cells that should stay free, like those of ``_keep_free``.
         """
-        passable = self._where(lambda cell: cell is None or (_is(cell, "door") and not cell.is_locked))
+        passable = self._where(
+            lambda cell: cell is None or (_is(cell, "door") and not cell.is_locked)
+        )
         solid = self._where(lambda cell: cell is not None and cell.type != "wall") & ~passable
         empty = self._where(lambda cell: cell is None)
         agent = 1 << self._agent()
