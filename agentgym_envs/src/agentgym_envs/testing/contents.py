@@ -36,10 +36,8 @@ def contents(subject: Subject) -> str:
                 )
             seen[walked] = task_id
             compared += 1
-    alike = (
-        f"walks through {compared} tasks whose solutions are alike" if compared else "none alike"
-    )
-    return f"{len(subject.solutions)} solutions; {alike}"
+    alike = f"walks through {compared} tasks whose solutions" if compared else "no two of them"
+    return f"{len(subject.solutions)} solutions; {alike} are alike"
 
 
 def _of_equal_data(subject: Subject, end: float) -> Iterator[list[str]]:

@@ -116,7 +116,7 @@ class _Planner:
             _Fulfilled: the part is fulfilled, or the episode is over.
             NoPlan: the part cannot be fulfilled.
         """
-        self._part, self._keep_free = part, 0
+        self._part, self._keep_free, self._shut = part, 0, set()
         if isinstance(part, GoToInstr):
             self._face(int(x + y * self._width) for x, y in part.desc.obj_poss)
             self._do("left", "right")  # minigrid judges after a move only
@@ -330,7 +330,7 @@ class _Planner:
 
     @staticmethod
     def _holds_key(thing: Any, door: Any) -> bool:
-        inside = getattr(thing, "contains", None)
+        inside: Any = getattr(thing, "contains", None)
         return _is(inside, "key") and inside.color == door.color
 
 
