@@ -32,8 +32,9 @@ def solve(level: Any) -> list[str]:
     """
     if level.step_count == 0 and (played := _bot(deepcopy(level))):
         return played
-    with suppress(NoPlan):
-        return plan(deepcopy(level))
+    for careful in (True, False):
+        with suppress(NoPlan):
+            return plan(deepcopy(level), careful=careful)
     return []
 
 

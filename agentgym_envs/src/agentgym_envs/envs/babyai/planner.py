@@ -33,16 +33,18 @@ class _Fulfilled(Exception):
     """The part of the instruction is fulfilled, or the episode is over."""
 
 
-def plan(level: Any) -> list[str]:
+def plan(level: Any, *, careful: bool = True) -> list[str]:
     """Plays a level to its end. Returns the names of the minigrid actions that solve it.
 
     Args:
         level: a copy of the level; the planner changes it.
+        careful: put things down where they cut off nothing; without it, next to the route. That
+            can save moves, but it can also cut off things that are needed later.
 
     Raises:
         NoPlan: the planner does not solve the level.
     """
-    planner = _Planner(level)
+    planner = _Planner(level, careful)
     while not planner.over:
         try:
             planner.fulfil(unfulfilled(level.instrs))
@@ -98,8 +100,8 @@ class _Planner:
         success: the instruction is fulfilled.
     """
 
-    def __init__(self, level: Any):
-        self.level, self.played = level, list[str]()
+    def __init__(self, level: Any, careful: bool):
+        self.level, self.played, self._careful = level, list[str](), careful
         self.over = self.success = False
         self._cells = level.grid.grid
         self._width = int(level.grid.width)
@@ -227,7 +229,7 @@ class _Planner:
                 around = self._around(left)
                 if not around >> place & 1:
                     continue
-                lost = (touched & ~(left | around | 1 << place)).bit_count()
+                lost = (touched & ~(left | around | 1 << place)).bit_count() * self._careful
                 rank = (bool((self._keep_free | route) >> place & 1), lost)
                 if rank < best:
                     found, best = place, rank
