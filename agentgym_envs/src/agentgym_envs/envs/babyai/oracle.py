@@ -12,7 +12,7 @@ from minigrid.utils.baby_ai_bot import BabyAIBot
 
 from agentgym_envs.envs.babyai.planner import NoPlan, plan
 
-TURNS = 256  # the registered step limit
+LONGEST = 240  # moves of the bot; the step limit of 256 turns leaves some for other actions
 SEARCH = 60_000  # cells; the bot's searches visit so many in about half a second
 
 
@@ -28,7 +28,7 @@ class Bot(BabyAIBot):  # type: ignore[misc]
 def solve(level: Any) -> list[str]:
     """Returns the names of minigrid actions that solve a level from its current state.
 
-    The solution was played on a copy. The result is empty if the task cannot be solved any more.
+    The solution was played on a copy. The result is empty without a solution within the moves that are left.
     """
     if level.step_count == 0 and (played := _bot(deepcopy(level))):
         return played
@@ -39,11 +39,11 @@ def solve(level: Any) -> list[str]:
 
 
 def _bot(level: Any) -> list[str]:
-    """Returns the bot's solution, or an empty list if the bot has none within the step limit."""
+    """Returns the bot's solution, or an empty list if the bot has no short one."""
     played = list[str]()
     try:
         bot = Bot(level)
-        while len(played) < TURNS:
+        while len(played) < LONGEST:
             if (action := bot.replan()) == level.actions.done:
                 break
             _, reward, terminated, truncated, _ = level.step(action)
