@@ -28,7 +28,7 @@ class Bot(BabyAIBot):  # type: ignore[misc]
 def solve(level: Any) -> list[str]:
     """Returns the names of minigrid actions that solve a level from its current state.
 
-    The solution was played on a copy. The result is empty without a solution within the moves that are left.
+    The solution was played on a copy. The result is empty if no solution fits into the moves left.
     """
     if level.step_count == 0 and (played := _bot(deepcopy(level))):
         return played
