@@ -2,17 +2,21 @@
 
 import random
 import unicodedata
+from types import SimpleNamespace
 
 import gymnasium
 import pytest
 from breaches import BREACHES
 from games import FAMILIES, made
+from typer.testing import CliRunner
 
+from agentgym_envs import cli
 from agentgym_envs.envs.textworld.games import GameOptions, build
 from agentgym_envs.errors import ConformanceError, UnknownName
 from agentgym_envs.tasks import SPLITS
-from agentgym_envs.testing import check_text_env, episodes, hostile, subprocesses
+from agentgym_envs.testing import check_text_env, episodes, hostile, solutions, subprocesses
 from agentgym_envs.testing.hostile import hostile_actions
+from agentgym_envs.testing.subject import Solution
 
 PROPERTIES = [
     "The spec round-trips through JSON and pickle; both spaces are Unicode; instructions exist",
@@ -60,6 +64,22 @@ SCRIPTED = (
 def held(env_id, **kwargs):
     """Returns the properties without what was looked at."""
     return [line.partition(" (")[0] for line in check_text_env(env_id, **kwargs)]
+
+
+def solved(*actions):
+    """A subject whose oracle solved one task."""
+    return SimpleNamespace(solutions={"one": Solution("opening", "goal", actions, actions)})
+
+
+def test_a_check_with_nothing_to_look_at_is_not_called_ok(monkeypatch):
+    lines = [f"Title ({solutions.unrevealed(solved(*a))})" for a in (("a", "b"), ("a", "b", "c"))]
+    assert lines[0].startswith("Title (not applicable: ")
+    monkeypatch.setattr(cli, "_properties", lambda env_id, given: lines)
+    printed = CliRunner().invoke(cli.app, ["check", "agentgym/Maze-v1"]).output
+    assert [line[:8] for line in printed.splitlines() if "Title" in line] == [
+        "-- Title",
+        "ok Title",
+    ]
 
 
 @pytest.mark.parametrize(

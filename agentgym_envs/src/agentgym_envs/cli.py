@@ -168,6 +168,8 @@ def check(env_id: EnvId, set_: Kwargs = None) -> None:
 
     The exit status is 0 if it does and 1 if it does not.
     """
+    from agentgym_envs.testing.subject import NOT_APPLICABLE
+
     given = keywords(set_)
     try:
         held = _properties(env_id, given)
@@ -179,7 +181,8 @@ def check(env_id: EnvId, set_: Kwargs = None) -> None:
         _fail(str(EnvRaised.of(registry.named(env_id), error)))
     else:
         for line in held:
-            out.print(f"[green]ok[/] {escape(line)}")
+            mark = "[yellow]--[/]" if f" ({NOT_APPLICABLE}" in line else "[green]ok[/]"
+            out.print(f"{mark} {escape(line)}")
 
 
 def _fail(message: str) -> NoReturn:

@@ -3,6 +3,7 @@ import random
 import re
 import sys
 import threading
+import time
 from itertools import product
 
 import gymnasium
@@ -13,6 +14,7 @@ from minigrid.core.world_object import Ball, Box, Door, Key, Wall
 
 from agentgym_envs.envs.babyai.levels import make_level
 from agentgym_envs.envs.babyai.moves import offered, steps
+from agentgym_envs.envs.babyai.oracle import solve
 from agentgym_envs.envs.babyai.tasks import FAMILIES, LEFT_OUT, LEVELS, SEEDS
 from agentgym_envs.envs.babyai.view import PLACES, View, name
 
@@ -409,6 +411,129 @@ def test_the_oracle_does_what_minigrids_bot_does_and_earns_its_reward(worlds, ta
         assert (reward, terminated) == (their_reward, their_end)
     assert terminated
     assert 0.1 < reward < 1
+
+
+def wander(world, task_id, turns):
+    """Plays listed actions at random, more often those that change things.
+
+    Returns whether the episode goes on.
+    """
+    rng = random.Random(f"{task_id} {turns}")
+    changes = rng.random()  # share of the turns that change things, if such an action is listed
+    for _ in range(turns):
+        listed = world.actions()
+        changing = [a for a in listed if a.split()[0] in ("pickup", "drop", "toggle")]
+        choice = changing if changing and rng.random() < changes else listed
+        if world.step(rng.choice(choice))[2]:
+            return False
+    return True
+
+
+def solve_from_the_middle(world, task_id, turns):
+    """Returns whether the oracle solved the task within the turns, and its seconds of CPU."""
+    assert world.reset(options={"task_id": task_id})
+    if not wander(world, task_id, turns):
+        return None, 0.0
+    began, seconds, info = time.process_time(), 0.0, {}
+    for action in world.oracle():
+        seconds = max(seconds, time.process_time() - began)
+        *_, info = world.step(action)
+        assert not info["invalid"]
+        began = time.process_time()
+    return info.get("success", False) and info["turn"] <= 256, seconds
+
+
+@pytest.mark.parametrize("first", range(4))
+def test_the_oracle_solves_tasks_from_the_middle_within_a_second(worlds, first):
+    solved = 0
+    for number, level in list(enumerate(LEVELS))[first::4]:
+        listed = [i for i in worlds["dev"].task_ids if i.rpartition("-")[0] == level]
+        for task_id in listed[:2]:
+            result, seconds = solve_from_the_middle(worlds["dev"], task_id, 1 + number % 8)
+            assert result in (True, None), task_id
+            assert seconds < 1, task_id
+            solved += bool(result)
+    assert solved >= 10
+
+
+@pytest.mark.full
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("turns", [1, 2, 4, 8, 16, 32, 64])
+def test_the_oracle_solves_every_task_from_the_middle(worlds, turns):
+    """In levels of few moves, a long start leaves too few of them for any solution."""
+    unsolved, slowest = [], 0.0
+    for world in worlds.values():
+        for task_id in world.task_ids:
+            result, seconds = solve_from_the_middle(world, task_id, turns)
+            slowest = max(slowest, seconds)
+            left = world._level.max_steps - world._level.step_count
+            if result is False and left > 50:
+                unsolved.append(task_id)
+    assert unsolved == []
+    assert slowest < 1
+
+
+@pytest.mark.parametrize("task_id", ["UnlockToUnlock-4", "UnlockToUnlock-7"])
+def test_where_minigrids_bot_never_ends_the_planner_solves_the_level(task_id):
+    """These seeds are no tasks."""
+    name, _, seed = task_id.rpartition("-")
+    assert int(seed) in LEFT_OUT[name]
+    level = make_level(name)
+    level.reset(seed=int(seed))
+    before, began = state(level), time.process_time()
+    solution = solve(level)
+    assert time.process_time() - began < 2
+    assert state(level) == before
+    original = upstream(name, int(seed))
+    rewards = [original.step(LOW[action])[1] for action in solution]
+    assert rewards[-1] > 0 == max(rewards[:-1])
+
+
+def open_box(world, color):
+    """Walks to a box and opens it. Returns the result of the last step."""
+    while f"go to {color} box 1" not in world.actions():
+        world.step("turn left")
+    world.step(f"go to {color} box 1")
+    return world.step("toggle")
+
+
+@pytest.mark.parametrize(
+    ("task_id", "goal", "color", "boxes"),
+    [
+        ("PickupLoc-17", "pick up the red box", "red", 1),
+        ("PickupLoc-5", "pick up a blue box", "blue", 2),
+        ("PutNextLocalS6N4-13", "put the green key next to the red box", "red", 1),
+        ("PutNextLocalS6N4-17", "put the grey box next to the blue ball", "grey", 1),
+    ],
+)
+def test_opening_the_last_box_that_the_goal_needs_ends_the_episode(
+    worlds, task_id, goal, color, boxes
+):
+    world, observation = begin(worlds, task_id)
+    assert goal in observation
+    for left in reversed(range(boxes)):
+        observation, reward, terminated, _, info = open_box(world, color)
+        assert (reward, terminated, info["success"]) == (0.0, left == 0, False)
+        assert "completed" not in observation
+        assert bool(solve(world._level)) == (left > 0)
+
+
+def test_opening_another_box_does_not_end_the_episode(worlds):
+    world, observation = begin(worlds, "PutNextLocalS6N4-16")
+    assert "put the red ball next to the grey box" in observation
+    boxes = {t.color for t in world._level.grid.grid if t and t.type == "box"} - {"grey"}
+    assert not open_box(world, boxes.pop())[2]
+    assert solve(world._level)
+
+
+def test_without_enough_moves_the_oracle_has_no_actions(worlds):
+    world, _ = begin(worlds, "PickupLoc-2")
+    world.step("turn left")
+    needed = len(solve(world._level))
+    world._level.step_count = world._level.max_steps - needed
+    assert len(solve(world._level)) == needed
+    world._level.step_count += 1
+    assert list(world.oracle()) == []
 
 
 def test_success_ends_the_episode_within_a_macro(worlds):

@@ -74,6 +74,17 @@ def task_of(kind, **wanted):
     raise AssertionError(f"no task {kind} with {wanted}")
 
 
+def test_the_oracle_does_not_repeat_a_refusal_after_which_the_user_would_leave():
+    """The user asked for something else at the first refusal."""
+    env = gymnasium.make("agentgym/Tools-v0", split="test").unwrapped
+    env.reset(options={"task_id": "trains-bicycle-6"})
+    text = env.step("say I cannot do that. Is there anything else?")[0]
+    assert "Then move my ticket" in text
+    for action in env.oracle():
+        *_, info = env.step(action)
+    assert info["success"]
+
+
 def test_the_tables_of_the_readme():
     kinds = {domain: len(kinds) for domain, kinds in KINDS.items()}
     assert kinds == {"library": 14, "trains": 14}

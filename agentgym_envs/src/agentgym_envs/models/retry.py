@@ -103,17 +103,17 @@ class Retry:
         )
 
     async def _try(self, send: Callable[[], Awaitable[T]]) -> T | Failure:
-        async with self.slots as began:
+        async with self.slots.request() as request:
             try:
                 async with asyncio.timeout(self.endpoint.timeout):
                     found = await send()
             except Exception as error:
                 failure = self._failure(error)
             else:
-                self.slots.succeeded()
+                request.refused = False
                 return found
             if failure.error.status in OVERLOADED and failure.again:
-                self.slots.overloaded(began)
+                request.refused = True
             return failure
 
     def _failure(self, error: Exception) -> Failure:

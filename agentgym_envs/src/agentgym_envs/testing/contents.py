@@ -11,7 +11,7 @@ from agentgym_envs.errors import ConformanceError
 from agentgym_envs.tasks import TaskSet, spread
 from agentgym_envs.testing.checked_env import CheckedEnv
 from agentgym_envs.testing.solutions import solve
-from agentgym_envs.testing.subject import Solution, Subject, unwrapped
+from agentgym_envs.testing.subject import NOT_APPLICABLE, Solution, Subject, unwrapped
 
 MADE = 100  # tasks per split whose data are compared if a generator makes them; else all
 SECONDS = 1.0  # time limit for the comparison; at least two tasks are compared
@@ -29,7 +29,7 @@ def contents(subject: Subject) -> str:
     Texts are equal if they differ in case, white space or punctuation only.
     """
     if unwrapped(subject.plain).task_set.repeats:
-        return "not expected, because the task set says repeats=True"
+        return f"{NOT_APPLICABLE}: the task set says repeats=True"
     compared, end = 0, time.monotonic() + SECONDS
     for group in chain(_solved_alike(subject, subject.solutions), _of_equal_data(subject, end)):
         seen: dict[Hashable, str] = {}
@@ -44,10 +44,8 @@ def contents(subject: Subject) -> str:
                 )
             seen[walked] = task_id
             compared += 1
-    return (
-        f"{len(subject.solutions)} solutions; walks through {compared} tasks whose solutions are"
-        " alike"
-    )
+    alike = f"walks through {compared} tasks whose solutions" if compared else "no two of them"
+    return f"{len(subject.solutions)} solutions; {alike} are alike"
 
 
 def _of_equal_data(subject: Subject, end: float) -> Iterator[list[str]]:

@@ -11,7 +11,7 @@ from itertools import islice
 
 from agentgym_envs.errors import ConformanceError
 from agentgym_envs.testing.checked_env import CheckedEnv
-from agentgym_envs.testing.subject import Solution, Subject, expect, unwrapped
+from agentgym_envs.testing.subject import NOT_APPLICABLE, Solution, Subject, expect, unwrapped
 
 ORACLES = 6  # tasks per split
 MORE = 40  # further tasks per split, within MORE_S
@@ -53,6 +53,8 @@ def unrevealed(subject: Subject) -> str:
         raise ConformanceError(
             f"{revealed[0]!r}: {shown} contains the actions {list(actions)[:20]}"
         )
+    if not long:
+        return f"{NOT_APPLICABLE}: no solution has three different actions"
     return f"{len(long)} tasks whose solution has at least three different actions"
 
 

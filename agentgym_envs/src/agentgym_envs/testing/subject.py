@@ -13,6 +13,7 @@ from agentgym_envs.tasks import SPLITS, spread
 from agentgym_envs.testing.side_effects import Evidence
 
 Env = gymnasium.Env[str, str]
+NOT_APPLICABLE = "not applicable"  # begins the answer of a check that has nothing to look at
 
 
 class Solution(NamedTuple):

@@ -103,16 +103,14 @@ class BabyAIEnv(TextEnv):
         return [*self._moves, _CHECK]
 
     def oracle(self) -> Iterator[str]:
-        """Yields the actions of minigrid's bot as text."""
+        """Yields single moves as text: those of minigrid's bot, or of a planner in the middle."""
         from agentgym_envs.envs.babyai.oracle import solve
 
         for low in solve(self._level):
             yield (
-                _WORDS.get(low.name)
+                _WORDS.get(low)
                 or f"pickup {next(t for t in self._view.things if t.cell == FRONT).label}"
             )
-            if self._over:  # the bot would also put down the thing that it had to pick up
-                return
 
     def _do(self, low: Sequence[str]) -> Outcome:
         for step in low:
@@ -121,8 +119,15 @@ class BabyAIEnv(TextEnv):
                 break
         self._look()
         success = bool(terminated and reward > 0)
+        over = terminated or truncated or self._is_lost(low)
         text = self._listed(self._view.text + ("\n The task is completed." if success else ""))
-        return Outcome(text, float(reward), done=bool(terminated or truncated), success=success)
+        return Outcome(text, float(reward), done=bool(over), success=success)
+
+    def _is_lost(self, low: Sequence[str]) -> bool:
+        """Returns whether moves opened a box that the goal needs."""
+        from agentgym_envs.envs.babyai.planner import is_lost
+
+        return not {"toggle", "drop"}.isdisjoint(low) and is_lost(self._level)
 
     def _look(self) -> None:
         self._view = View(self._level)

@@ -111,12 +111,22 @@ class ToolsEnv(TextEnv):
 
     def oracle(self) -> Iterator[str]:
         """Yields the actions of the case that were not successful so far."""
+        *first, _ = self._case.plan
         for action in self._case.plan:
+            if action in first and self._ends(action):
+                continue  # the user already heard such a message, and asked for something else
             for _ in range(2):  # a tool can be busy once
                 if command(action, LONGEST) not in self._log and not self._over:
                     yield action
         while not self._over:
             yield "say Is there anything else?"
+
+    def _ends(self, action: str) -> bool:
+        """Returns whether a scripted user would leave after an action."""
+        message = action.removeprefix(f"{SAY} ")
+        if message == action or not isinstance(self.user, ScriptedUser):
+            return False
+        return deepcopy(self.user).reply(message).ends
 
     def _make_user(self) -> ScriptedUser | ModelUser:
         proof = self.domain.proof
