@@ -94,6 +94,7 @@ SMALL = Size(
         "scratch.steps=2",
         "env.groups=2",
         "env.group_size=2",
+        "engine.minibatches=2",
         "curriculum={name='fixed', turns=2}",
         "algorithm.entropy_coef=0.01",  # without a reward, nothing else has a gradient
         "run.steps=1",
