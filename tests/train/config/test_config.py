@@ -222,6 +222,8 @@ def test_each_value_that_cannot_be_is_named(tmp_path, key):
         ("rollout.gamma", ["algorithm.gamma"]),
         ("engine.kl_coef", ["algorithm.kl_coef"]),
         ("model.rank", ["model.lora.rank"]),
+        ("model.lora_rank", ["model.lora.rank"]),
+        ("env_group_size", ["env.group_size"]),
         ("rollout.group_size", ["env.group_size"]),
         ("rollout.temprature", ["rollout.temperature"]),
         ("rollout.max_tokens", ["rollout.max_new_tokens"]),
