@@ -56,6 +56,7 @@ def test_overrides_are_toml_or_plain_text(file):
         ("engine.lr=fast", r"'engine\.lr'.*not 'fast'"),
         ("engine=3", "'engine' is a section, not 3"),
         ("run.steps.x=3", "'steps' is not a section"),
+        ("scorer.cut=0.1", r"'scorer' is a list of tables.*write \[\[scorer\]\]"),
         ("run.steps", "takes a.b=c"),
         ("run.seed=1.5", r"'run\.seed'.*1\.5"),
     ],
