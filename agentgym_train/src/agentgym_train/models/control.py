@@ -44,12 +44,13 @@ def tokens(
     special = {t.content for t in added if t.special} | set(tokenizer.all_special_tokens)
     texts = {t.content for t in added} | special
     # Tokens, not text: a special "<" is a part of the text "<|im_end|>".
-    written = [set(tokenizer.tokenize(part)) for part in (outer, inner)]
+    around, inside = (set(tokenizer.tokenize(part)) for part in (outer, inner))
     ends = {tokenizer.bos_token, tokenizer.eos_token, tokenizer.pad_token} - {None}
     boundaries = ends | {
         text
         for text in texts
-        if (text in special or _BRACKETS.fullmatch(text)) and _is_around(text, *written, texts)
+        if (text in special or _BRACKETS.fullmatch(text))
+        and _is_around(text, around, inside, texts)
     }
     # A single character that is special, such as a digit, is ordinary text of an observation.
     marked = {text for text in special if len(text) > 1}
