@@ -154,3 +154,20 @@ def test_whitening_keeps_a_small_difference_of_large_numbers(values):
     exact_B = (value_BT[:, 0] - 999.999) * 1000
     wanted_B = (exact_B - exact_B.mean()) / exact_B.std(correction=0)
     torch.testing.assert_close(got_B, wanted_B.float(), rtol=1e-4, atol=1e-4)
+
+
+@named("dtype", [torch.float32, torch.float64])
+@named("estimate", [group_centred, leave_one_out])
+def test_a_thousandth_is_a_difference_of_hundreds_in_either_precision(estimate, dtype):
+    for values in ([100.0, 100.001, 100.0], [-100.0, -100.001, -100.0]):
+        return_B = torch.tensor(values, dtype=dtype)
+        assert estimate(return_B, torch.zeros(3, dtype=torch.int64)).all()
+        some_BT = torch.ones(3, 1, dtype=torch.bool)
+        assert whitened(return_B[:, None], some_BT, Distributed()).all()
+
+
+def test_returns_that_are_not_finite_stay_visible():
+    """The trainer stops at them; an advantage of 0 would hide them."""
+    for value in (float("inf"), -float("inf"), float("nan")):
+        return_B = torch.tensor([value, 1.0, 1.0], dtype=torch.float64)
+        assert group_centred(return_B, torch.zeros(3, dtype=torch.int64)).isnan().any()

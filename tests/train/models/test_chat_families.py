@@ -156,6 +156,18 @@ def test_words_that_users_add_to_a_vocabulary_are_ordinary_text():
     check_plain(Chat(tokenizer), ["the user", "### assistant"])
 
 
+def test_special_characters_are_ordinary_text_unless_they_end_messages():
+    tokenizer = FAMILIES["Qwen2.5"].tokenizer()
+    tokenizer.add_tokens(["7", "<", "🙂", "$"], special_tokens=True)
+    check_plain(Chat(tokenizer), ["7 < 8 🙂"])
+    tokenizer.chat_template = tokenizer.chat_template.replace("<|im_end|>", "$")
+    chat = Chat(tokenizer)
+    (stop,) = chat.stop_ids - {tokenizer.eos_token_id}
+    assert chat.between([], "pay $5").count(stop) == chat.between([], "pay").count(stop)
+    *words, end = chat.response("pay $5")
+    assert (stop in words, end) == (False, stop)
+
+
 @pytest.mark.parametrize("missing", ["im_end", "im_"])
 def test_a_template_whose_messages_end_with_no_token_is_refused(missing):
     """The start of the next message cannot replace a missing end: the action would hold the end."""

@@ -112,6 +112,20 @@ def test_a_default_that_is_spelt_out_is_no_change(tmp_path):
     ).read_bytes() == before
 
 
+def test_a_run_without_the_newest_options_of_its_plugins_is_recognised(tmp_path):
+    """An earlier version wrote the folder; the options have their defaults now."""
+    path = small_run.write(tmp_path, scorer=[{"name": "penalty", "invalid": 0.1}])
+    saved = claim(path) / "config.toml"
+    text = saved.read_text()
+    assert ", overlong = 0.0" in text
+    saved.write_text(text.replace(", overlong = 0.0", "").replace("replacements = 0\n", ""))
+    claim(path)
+    path = small_run.write(tmp_path, scorer=[{"name": "penalty", "invalid": 0.1, "overlong": 1.0}])
+    saved.write_text(text.replace(", overlong = 0.0", ""))
+    with pytest.raises(RunFolderError, match=r"scorer\.0\.overlong was 0\.0 and is now 1\.0"):
+        claim(path)
+
+
 def test_a_folder_may_move(tmp_path):
     path = small_run.write(tmp_path)
     claim(path).rename(tmp_path / "moved")

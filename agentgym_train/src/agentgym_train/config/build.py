@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 import pydantic
 import tomli_w
@@ -158,6 +158,11 @@ def _check_keys(cls: type, raw: Mapping[str, Any], section: str, named: Named) -
             raise ConfigError(unknown_key(named(full), names, value))
         if isinstance(known[key], type) and is_dataclass(known[key]):
             _check_section(known[key], value, full, named)
+        elif isinstance(value, Mapping) and get_origin(known[key]) is list:
+            raise ConfigError(
+                f"configuration key {named(full)!r} is a list of tables, not {value!r}: write"
+                f" [[{named(full)}]] in the file, or --set '{named(full)}=[{{ name = \"…\" }}]'"
+            )
         elif key == "envs":
             for number, table in enumerate(value):
                 _check_section(get_args(known[key])[0], table, f"{full}.{number}", named)

@@ -40,7 +40,8 @@ def unknown_key(key: str, known: Sequence[str], value: Any) -> str:
 def _near(key: str, known: Sequence[str]) -> list[str]:
     """Returns a key of the section with nearly the name, or those of other sections with the name.
 
-    Without them, it returns keys that are less similar.
+    A key whose dots were written as underscores comes first. Without all these, it returns keys
+    that are less similar.
     """
     name = _name(key)
     elsewhere = [
@@ -49,7 +50,8 @@ def _near(key: str, known: Sequence[str]) -> list[str]:
         if each not in (key, *known) and ("." in each or "." not in key)
     ]
     return (
-        _similar(name, known, NEARER)
+        [each for each in elsewhere if each.replace(".", "_") == key.replace(".", "_")]
+        or _similar(name, known, NEARER)
         or [each for each in elsewhere if _name(each) == name][:MOST]
         or _similar(name, known, NEAR)
         or [each for each in known if set(name.split("_")) <= set(_name(each).split("_"))][:MOST]

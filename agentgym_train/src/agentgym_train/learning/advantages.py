@@ -12,19 +12,21 @@ from torch import Tensor
 from agentgym_envs import scores
 from agentgym_train.engine.distributed import Distributed
 
-SINGLE = (1e-5, 1e-6)
+SINGLE = (5e-6, 1e-6)
 """``scores.RELATIVE`` and ``scores.ABSOLUTE`` for sums that were made in float32."""
 
 
 def equal(a_G: Tensor, b_G: Tensor) -> Tensor:
     """Returns which numbers are equal up to rounding, as :func:`agentgym_envs.scores.equal` does.
 
-    The tolerance follows the type of the numbers, which is that of the sums behind them.
+    The tolerance follows the type of the numbers, which is that of the sums behind them. A number
+    that is not finite equals none, so that it reaches the loss, which the trainer checks.
     """
     double = a_G.dtype == torch.float64
     relative, absolute = (scores.RELATIVE, scores.ABSOLUTE) if double else SINGLE
     largest_G = a_G.abs().maximum(b_G.abs())
-    return (a_G - b_G).abs() <= (relative * largest_G).clamp(min=absolute)
+    tolerance_G = (relative * largest_G).clamp(min=absolute)
+    return tolerance_G.isfinite() & ((a_G - b_G).abs() <= tolerance_G)
 
 
 def group_centred(

@@ -43,21 +43,29 @@ def tokens(
     added = tokenizer.added_tokens_decoder.values()
     special = {t.content for t in added if t.special} | set(tokenizer.all_special_tokens)
     texts = {t.content for t in added} | special
+    # Tokens, not text: a special "<" is a part of the text "<|im_end|>".
+    around, inside = (set(tokenizer.tokenize(part)) for part in (outer, inner))
     ends = {tokenizer.bos_token, tokenizer.eos_token, tokenizer.pad_token} - {None}
     boundaries = ends | {
         text
         for text in texts
-        if (text in special or _BRACKETS.fullmatch(text)) and _is_around(text, outer, inner, texts)
+        if (text in special or _BRACKETS.fullmatch(text))
+        and _is_around(text, around, inside, texts)
     }
-    control = boundaries | special | {text for text in texts if _BARS.fullmatch(text)}
+    # A single character that is special, such as a digit, is ordinary text of an observation.
+    marked = {text for text in special if len(text) > 1}
+    control = boundaries | marked | {text for text in texts if _BARS.fullmatch(text)}
     return _sorted(control), _sorted(boundaries)
 
 
 def neutral(text: str, control: Iterable[str]) -> str:
-    """Returns the text with a zero-width space inside each written-out control token."""
+    """Returns the text with a zero-width space inside each written-out control token.
+
+    A token of one character becomes a replacement character, since nothing fits inside it.
+    """
     for token in control:
         if token in text:
-            text = text.replace(token, f"{token[0]}\u200b{token[1:]}")
+            text = text.replace(token, f"{token[0]}\u200b{token[1:]}" if token[1:] else "\ufffd")
     return text
 
 
@@ -98,12 +106,12 @@ def with_date(template: str, day: str) -> str:
     return f"{clock}{{{{ '' }}}}{template}"
 
 
-def _is_around(text: str, outer: str, inner: str, texts: Set[str]) -> bool:
+def _is_around(text: str, outer: Set[str], inner: Set[str], texts: Set[str]) -> bool:
     """Says whether the template writes a token around messages."""
     tag = _TAG.fullmatch(text)
     pair = {f"<{tag[1]}>", f"</{tag[1]}>"} if tag else {text}
     if tag and pair <= texts:
-        return any(part in outer for part in pair)
+        return not pair.isdisjoint(outer)
     return text in outer or text in inner
 
 

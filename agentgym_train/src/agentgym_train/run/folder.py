@@ -5,7 +5,9 @@ from datetime import date
 from pathlib import Path
 from typing import TypeVar
 
+from agentgym_envs.errors import AgentGymError
 from agentgym_train import config as configuration
+from agentgym_train import plugins
 from agentgym_train.config import Config, Settings
 from agentgym_train.engine import checkpoint
 from agentgym_train.engine.distributed import Distributed
@@ -88,7 +90,7 @@ def recognise(folder: Path, config: Settings) -> None:
         old, ignored = reward.load(saved), CHANGEABLE - PAUSES if ahead else CHANGEABLE
         if not old.run.date:  # a run of a version that kept no date
             ignored |= {"run.date"}
-        changed = configuration.difference(old, config, ignore=ignored)
+        changed = configuration.difference(_complete(old), _complete(config), ignore=ignored)
         if changed:
             raise RunFolderError(
                 f"{folder} holds a run with another configuration: {changed}. Choose another"
@@ -98,6 +100,17 @@ def recognise(folder: Path, config: Settings) -> None:
         not folder.is_dir() or {path.name for path in folder.iterdir()} - UNFINISHED
     ):
         raise RunFolderError(f"{folder} exists and is not a run folder. Choose another run.folder")
+
+
+def _complete(config: S) -> S:
+    """Returns the configuration with all options of its plugins.
+
+    A run of an earlier version lacks the options that are new; their defaults change nothing.
+    """
+    try:
+        return plugins.resolved(config)
+    except AgentGymError:  # such as a plugin that is not installed any more
+        return config
 
 
 def check_progress(config: Settings, folder: Path) -> None:
