@@ -33,8 +33,8 @@ class Slots:
 
     Each decision rests on a sample of requests that began after the last decision, so the requests
     under way at a decrease cause no further one. If a sample has too many refusals, the limit falls
-    by 30 %. Otherwise it rises: half of the way to 85 % of the limit before the decrease, and beyond
-    by 0.25, 0.38, 0.56 and so on, up to ``most``. So a short overload costs little time.
+    by 30 %. Otherwise it rises: half of the way to 85 % of the limit before the decrease, and
+    beyond by 0.25, 0.38, 0.56 and so on, up to ``most``. So a short overload costs little time.
 
     Some servers refuse a share of all requests, however few there are. So the share that is refused
     at one request at a time counts as usual: it lowers the limit no further.
