@@ -4,6 +4,7 @@ The import of this module registers them.
 """
 
 import base64
+import random
 
 import gymnasium
 from breaches import Count
@@ -257,10 +258,19 @@ class Endless(Words):
 class Higher(Count):
     """A correct game: the answer to a guess says whether the number is higher or lower."""
 
+    def make_tasks(self):
+        numbers = random.Random(3).sample(range(1, 21), 20)
+        parts = {"train": numbers[:8], "dev": numbers[8:14], "test": numbers[14:]}
+        return TaskSet(
+            Task(id=f"{split}-{i}", split=split, data={"n": n})
+            for split, part in parts.items()
+            for i, n in enumerate(part)
+        )
+
     def begin(self, task, rng):
         super().begin(task, rng)
         self.looked = True
-        return "Guess.", "guess the number from 0 to 23"
+        return "Guess.", "guess the number from 1 to 20"
 
     def act(self, action):
         outcome = super().act(action)
@@ -269,11 +279,16 @@ class Higher(Count):
         return outcome._replace(text="higher" if int(action) < int(self.number) else "lower")
 
     def actions(self):
-        return [str(n) for n in range(24)]
+        return [str(n) for n in range(1, 21)]
+
+    def oracle(self):
+        yield self.number
 
 
 class TwoArms(Words):
     """A correct game of chance: one of two arms pays, and random pulls are often right."""
+
+    orders = {split: orders[:2] for split, orders in Words.orders.items()}
 
     def begin(self, task, rng):
         self.arm, self.coins, self.pulls = "LR"[int(task.id[-1]) % 2], 0, 0
