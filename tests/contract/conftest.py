@@ -8,6 +8,7 @@ import signal
 import socket
 import sys
 import tempfile
+import threading
 
 import pytest
 from warm_kit import Forks
@@ -37,7 +38,9 @@ def warm(forks, monkeypatch, tmp_path):
     os.umask(mask)
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+    profile = threading.getprofile()
     yield
+    threading.setprofile(profile)
     os.environ.pop("SIMULATOR", None)
     os.umask(mask)
     gc.enable()

@@ -4,12 +4,13 @@ The import of this module registers them.
 """
 
 import base64
+import random
 
 import gymnasium
 from breaches import Count
 from planted_tasks import Words
 
-from agentgym_envs import Task, TaskSet
+from agentgym_envs import Outcome, Task, TaskSet
 
 
 class Shouting(Words):
@@ -246,7 +247,76 @@ class Confused(Startled):
         return iter(()) if self.wrong else super().oracle()
 
 
+class Endless(Words):
+    """The oracle goes on after the end."""
+
+    def oracle(self):
+        while True:
+            yield self.order[min(self.position, 3)]
+
+
+class Higher(Count):
+    """A correct game: the answer to a guess says whether the number is higher or lower."""
+
+    def make_tasks(self):
+        numbers = list(range(1, 21))
+        random.Random(3).shuffle(numbers)
+        parts = {"train": numbers[:8], "dev": numbers[8:14], "test": numbers[14:]}
+        return TaskSet(
+            Task(id=f"{split}-{i}", split=split, data={"n": n})
+            for split, part in parts.items()
+            for i, n in enumerate(part)
+        )
+
+    def begin(self, task, rng):
+        super().begin(task, rng)
+        self.looked = True
+        return "Guess.", "guess the number from 1 to 20"
+
+    def act(self, action):
+        outcome = super().act(action)
+        if outcome.done or action not in self.actions():
+            return outcome._replace(text="?", invalid=not outcome.done)
+        return outcome._replace(text="higher" if int(action) < int(self.number) else "lower")
+
+    def actions(self):
+        return [str(n) for n in range(1, 21)]
+
+    def oracle(self):
+        yield self.number
+
+
+class TwoArms(Words):
+    """A correct game of chance: one of two arms pays, and random pulls are often right."""
+
+    orders = {split: orders[:2] for split, orders in Words.orders.items()}
+
+    def begin(self, task, rng):
+        self.arm, self.coins, self.pulls = "LR"[int(task.id[-1]) % 2], 0, 0
+        hall = ", ".join(task.data["order"])
+        return f"The hall is {hall}. There are two arms, L and R.", "get three coins"
+
+    def act(self, action):
+        self.coins, self.pulls = self.coins + (action == self.arm), self.pulls + 1
+        won, text = self.coins == 3, f"You have {self.coins} coins."
+        return Outcome(
+            text,
+            self.coins / 3,
+            done=won or self.pulls == 8,
+            success=won,
+            invalid=action not in self.actions(),
+        )
+
+    def actions(self):
+        return ["L", "R"]
+
+    def oracle(self):
+        yield from self.arm * (3 - self.coins)
+
+
+CORRECT = (Higher, TwoArms)
 PLANTED = {
+    Endless: r"oracle\(\) yields '\w+' after the end of the episode",
     Shouting: r"the tasks 'train-\d' and 'test-\d' have the same content, up to case",
     Shortcut: r"a policy that plays 'skip' when it is listed wins 24 of 24 tasks",
     ShortcutLater: r"a policy that plays 'skip' when it is listed wins 24 of 24 tasks",
@@ -270,7 +340,7 @@ PLANTED = {
     Startled: r"'train-0': after .* oracle\(\) raises AssertionError: unknown state",
     Confused: "the oracle solved 0 of|an invalid action must not change the task",
 }
-for cls in PLANTED:
+for cls in (*PLANTED, *CORRECT):
     gymnasium.register(
         f"play/{cls.__name__}-v0",
         entry_point=f"planted_play:{cls.__name__}",

@@ -11,6 +11,7 @@ import os
 import random
 import socket
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -166,6 +167,11 @@ class Excepting(Changing):
         sys.excepthook = print
 
 
+class Tracing(Changing):
+    def change(self):
+        threading.setprofile(lambda *event: None)
+
+
 class Remembering(Count):
     """Keeps every episode."""
 
@@ -224,6 +230,7 @@ PLANTED = {
     Collecting: r"the garbage collector \(gc\) changed.*enabled",
     Quiet: "logging changed.*disabled",
     Excepting: "sys.excepthook changed",
+    Tracing: "the trace and profile functions of threads changed",
     Remembering: r"equal episodes take \d+ more bytes, .* Drop",
     Hoarding: r"equal episodes take \d+ more bytes, .* Drop",
     Rereading: "turns take longer and longer.* must not",

@@ -43,7 +43,7 @@ async def busy(slots, outcomes):
 def samples(slots, share, count=1):
     """Fills samples of which a share is refused, one request at a time."""
     for _ in range(count * 20):
-        refused = slots._refused < share * 20
+        refused = slots._refused < share * slots._size
         asyncio.run(busy(slots, [refused]))
 
 
@@ -70,6 +70,17 @@ def test_samples_without_refusals_raise_the_limit_to_the_most():
     assert slots.limit > lowest
     samples(slots, 0.0, 40)
     assert slots.limit == free(slots) == 8
+
+
+def test_after_a_short_overload_the_limit_soon_reaches_the_most():
+    slots = Slots(32)
+    while slots.limit > 2:
+        asyncio.run(busy(slots, [True]))
+    replies = 0
+    while slots.limit < 32 and replies < 300:
+        asyncio.run(busy(slots, [False]))
+        replies += 1
+    assert slots.limit == 32, "earlier, it took more than 1000 replies"
 
 
 def test_a_share_that_one_request_at_a_time_meets_lowers_the_limit_no_further():

@@ -5,12 +5,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-SAMPLE = 20  # smallest number of requests that a decision rests on
+SAMPLE, EACH = 20, 8  # requests that a decision rests on: EACH per slot, up to SAMPLE
 TOLERATED = 0.3  # refused share above the usual one that lowers the limit
 USUAL = 0.75  # largest usual share; a server that refuses more is out of order
 DECREASE = 0.7  # factor of a decrease, as in TCP CUBIC
 CEILING = 0.85  # part of the limit before a decrease up to which the limit rises fast
-PROBE = 0.25  # rise of the limit above
+PROBE = 0.25  # first rise of the limit above
+FASTER = 1.5  # factor of each further rise
 FORGET = 0.1  # part of the way that the usual share falls to a smaller one
 
 
@@ -32,8 +33,8 @@ class Slots:
 
     Each decision rests on a sample of requests that began after the last decision, so the requests
     under way at a decrease cause no further one. If a sample has too many refusals, the limit falls
-    by 30 %. Otherwise it rises: half of the way to 85 % of the limit before the decrease, and by
-    0.25 beyond, up to ``most``.
+    by 30 %. Otherwise it rises: half of the way to 85 % of the limit before the decrease, and
+    beyond by 0.25, 0.38, 0.56 and so on, up to ``most``. So a short overload costs little time.
 
     Some servers refuse a share of all requests, however few there are. So the share that is refused
     at one request at a time counts as usual: it lowers the limit no further.
@@ -46,7 +47,7 @@ class Slots:
         self.most, self.limit = most, float(most)
         self._free = asyncio.Semaphore(most)
         self._withheld = self._sample = 0
-        self._ceiling, self._usual = float(most), 0.0
+        self._ceiling, self._usual, self._probe = float(most), 0.0, PROBE
         self._start_sample()
 
     @asynccontextmanager
@@ -67,7 +68,8 @@ class Slots:
 
     def _start_sample(self) -> None:
         self._sample += 1
-        self._size = max(SAMPLE, int(self.limit))
+        slots = int(self.limit)
+        self._size = max(min(SAMPLE, EACH * slots), slots)
         self._begun = self._ended = self._refused = 0
 
     def _judge(self, refused: bool | None) -> None:
@@ -82,11 +84,14 @@ class Slots:
         too_many = share > self._usual + max(TOLERATED, noise)
         if too_many and self.limit >= 2:
             self._ceiling, self.limit = CEILING * self.limit, max(1.0, DECREASE * self.limit)
+            self._probe = PROBE
         elif not full:
             return
         elif not too_many:
             self._usual += FORGET * min(0.0, share - self._usual)
-            rise = max(PROBE, (self._ceiling - self.limit) / 2)
+            rise = (self._ceiling - self.limit) / 2
+            if rise < self._probe:
+                rise, self._probe = self._probe, FASTER * self._probe
             self.limit = min(float(self.most), self.limit + rise)
         elif share <= USUAL:
             self._usual, self._ceiling = share, float(self.most)

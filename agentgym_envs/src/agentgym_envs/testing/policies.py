@@ -119,7 +119,9 @@ def _any_actions(subject: Subject, tasks: list[str]) -> None:
             f"{shown}, for example with {won[0][1].actions[:20]}, and also with another last"
             " action. A success must depend on the actions"
         )
-    if needed >= 2 * len(won) and turns <= 2 * needed:
+    # Of two listed actions, a random one is often right.
+    quick = 1.5 if any(len(played.listed) == 2 for _, played in won) else 2.0
+    if needed >= 2 * len(won) and turns <= quick * needed:
         raise ConformanceError(
             f"{shown} in {turns} turns, where the oracle needs {needed}. A success must depend on"
             " the actions"

@@ -2,6 +2,7 @@
 
 import builtins
 import decimal
+import faulthandler
 import gc
 import locale
 import logging
@@ -97,6 +98,12 @@ def _of_python() -> dict[str, Any]:
         },
         "threading.excepthook": threading.excepthook,
         "the trace and profile functions": (sys.gettrace(), sys.getprofile()),
+        "the trace and profile functions of threads": (
+            threading.gettrace(),
+            threading.getprofile(),
+        ),
+        "the stack size of threads": threading.stack_size(),
+        "faulthandler": faulthandler.is_enabled(),
         "the garbage collector (gc)": {
             "enabled": gc.isenabled(),
             "threshold": gc.get_threshold(),

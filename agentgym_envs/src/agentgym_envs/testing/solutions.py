@@ -65,6 +65,11 @@ def solve(subject: Subject, task_id: str, skip: int) -> tuple[CheckedEnv, Soluti
     opening, actions, texts = observed.observation, list[str](), list[str]()
     for part in (skip, None):
         for action in islice(unwrapped(subject.plain).oracle(), part) if not observed.over else ():
+            expect(
+                not observed.over,
+                f"{task_id!r}: oracle() yields {action[:80]!r} after the end of the episode; it"
+                " must stop there",
+            )
             info = observed.step(action)
             actions.append(action)
             texts.append(observed.observation)
