@@ -32,6 +32,7 @@ def pytest_configure(config):
     """The temporary files of all processes of a session are in one folder."""
     if "PYTEST_XDIST_WORKER" not in os.environ:
         config.stash[temporary] = Path(tempfile.mkdtemp(prefix="agentgym-"))
+        config.stash[temporary].chmod(0o711)  # a test runs a browser as another user
         os.environ["TMPDIR"] = tempfile.tempdir = str(config.stash[temporary])
 
 

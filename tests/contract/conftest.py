@@ -30,8 +30,9 @@ def warm(forks, monkeypatch, tmp_path):
     """
     monkeypatch.setattr(subprocesses, "start", forks.start)
     monkeypatch.chdir(tmp_path)  # some litter
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    (temporary := tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    monkeypatch.setenv("TMPDIR", str(temporary))
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     language, depth = locale.setlocale(locale.LC_ALL), sys.getrecursionlimit()
     mask = os.umask(0o022)

@@ -2,6 +2,7 @@ import itertools
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -69,16 +70,16 @@ def upstream(once):
 
 
 @pytest.fixture
-def home(tmp_path, monkeypatch):
+def home(monkeypatch):
     """A folder for temporary files, also of child processes.
 
-    Each simulator works in a subfolder.
+    Each simulator works in a subfolder. A worker takes /tmp in place of a long path as tmp_path.
     """
-    folder = tmp_path / "home"
-    folder.mkdir()
+    folder = Path(tempfile.mkdtemp())
     monkeypatch.setenv("TMPDIR", str(folder))
     monkeypatch.setattr(tempfile, "tempdir", None)
-    return folder
+    yield folder
+    shutil.rmtree(folder)
 
 
 def javas(home):

@@ -10,6 +10,7 @@ NOBODY = """#!/bin/sh
 for word in "$@"; do
   case "$word" in --user-data-dir=*) chown -R nobody "${word#--user-data-dir=}";; esac
 done
+chown nobody "$TMPDIR"
 exec setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=/tmp "$BROWSER" "$@"
 """
 
