@@ -338,7 +338,7 @@ PLANTED = {
     UnforgivingJunk: "an invalid action must not change the task",
     Rarely: "the same answers as without the mistake 'brown', but do not solve the task",
     Startled: r"'train-0': after .* oracle\(\) raises AssertionError: unknown state",
-    Confused: "the oracle solved 0 of|an invalid action must not change the task",
+    Confused: r"the oracle solved \d+ of|an invalid action must not change the task",
 }
 for cls in (*PLANTED, *CORRECT):
     gymnasium.register(

@@ -18,6 +18,7 @@ TASKS = 40
 JUNK = ("qwertz 123", "?!", "xyzzy plugh")  # invalid actions, where not any text is an action
 LONGEST = 8  # wrong actions in a row
 NAMED = 0.8  # share of the answers that name the right action
+OTHERS = 2  # listed actions beside the mistake and the right one; with fewer, a text shows little
 LOST = 0.75  # share of the episodes that the oracle does not solve after wrong actions
 
 
@@ -52,7 +53,8 @@ def mistakes(subject: Subject) -> str:
             why = _after_wrong(subject, task_id, turns, wrong)
             ended += why is None
             lost += [why] if why else []
-    for answers in (invalid, wrong):
+    for given in (invalid, wrong):
+        answers = [answer for answer in given if len(answer.others) >= OTHERS]
         named = [answer for answer in answers if answer.names_it()]
         if len({answer.right for answer in named}) > 1 and len(named) >= NAMED * len(answers):
             mistake, text, right, _ = named[0]
