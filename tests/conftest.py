@@ -24,7 +24,8 @@ os.environ["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1"
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-OWN = ("pytest-of-", "torchinductor_")  # temporary files of the tools
+# Temporary files of the tools, and unnamed ones of processes that a test kills.
+OWN = ("pytest-of-", "torchinductor_", "tmp")
 temporary = pytest.StashKey[Path]()
 
 
