@@ -111,7 +111,7 @@ class LoraConfig:
     """The adapter's output is multiplied by ``alpha / rank``."""
     targets: Annotated[tuple[Name, ...], Field(min_length=1)] = ("all-linear",)
     """The linear layers with an adapter, by the last part of their names, such as "q_proj".
-    "all-linear": every linear layer below the output head. The experts of a mixture are no linear
+    "all-linear": every linear layer below the output head. The experts of a mixture are not linear
     layers in transformers 5 and get no adapter."""
 
 
