@@ -24,8 +24,7 @@ os.environ["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1"
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-# Temporary files of the tools, and unnamed ones of processes that a test kills.
-OWN = ("pytest-of-", "torchinductor_", "tmp")
+OWN = ("pytest-of-", "torchinductor_")  # temporary files of the tools
 temporary = pytest.StashKey[Path]()
 
 

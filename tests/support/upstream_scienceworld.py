@@ -53,4 +53,5 @@ if __name__ == "__main__":
     sys.stdout.write(json.dumps(answers))
     sys.stdout.flush()
     world.close()
+    world._obj_tree_tempdir.cleanup()  # os._exit runs no destructor
     os._exit(0)  # its destructor would close a second time and fail
