@@ -165,7 +165,7 @@ def test_no_browser_outlives_a_killed_parent():
         " time.sleep(60)"
     )
     support = os.path.join(os.path.dirname(__file__), "../../support")
-    temporary = tempfile.mkdtemp()  # nobody else removes the files of a killed process
+    temporary = tempfile.mkdtemp()  # a killed process does not remove its files
     parent = subprocess.Popen(
         [sys.executable, "-c", code, support],
         stdout=subprocess.PIPE,

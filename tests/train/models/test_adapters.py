@@ -86,7 +86,7 @@ def test_a_mixture_of_experts_has_adapters_on_its_linear_layers(kind, caplog, mo
     monkeypatch.setitem(tiny.ARCHITECTURES, kind, EXPERTS[kind])
     model = tiny.model(kind).eval()
     lora.check(LoraConfig(rank=4), model.config)
-    assert f"the experts of a {kind} model are no linear layers" in caplog.text
+    assert f"the experts of a {kind} model are not linear layers" in caplog.text
     names = [name for name, _ in model.named_parameters()]
     linear = {name for name, m in model.named_modules() if isinstance(m, torch.nn.Linear)}
     lora.adapt(model, LoraConfig(rank=4), path="unused", seed=0)

@@ -1,4 +1,4 @@
-"""Checks of what an agent is told: neither too much nor too little."""
+"""Checks that texts and info do not tell the solution, and do not lack what a task needs."""
 
 import codecs
 import random

@@ -1,4 +1,4 @@
-"""The check that no policy wins which ignores the task."""
+"""Checks that no policy that ignores the task wins."""
 
 import random
 from collections.abc import Callable, Iterator, Sequence
@@ -11,10 +11,9 @@ from agentgym_envs.testing.subject import Subject, unwrapped
 
 TASKS = 2  # per split; a policy that wins all of them plays up to MORE further tasks
 MORE = 24
-SHARE = 0.9  # the share of tasks that convicts a policy
+SHARE = 0.9  # share of won tasks from which on a policy fails the check
 LONGEST = 60  # turns per episode
 TRIED, STARTS = 40, 4  # listed actions to try one after another, in at most STARTS episodes
-
 OTHERS = 3  # other last actions that a winning episode is tried with
 
 

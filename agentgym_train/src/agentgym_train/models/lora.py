@@ -68,7 +68,7 @@ def check(config: LoraConfig, shape: PretrainedConfig) -> None:
         ) from error
     if experts:
         log.warning(
-            "model.lora: the experts of a %s model are no linear layers and stay as they are; the"
+            "model.lora: the experts of a %s model are not linear layers and stay as they are; the"
             " adapter is on %s",
             shape.model_type,
             ", ".join(sorted({name.rpartition(".")[2] for name in adapted(model)})),
