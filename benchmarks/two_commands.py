@@ -3,7 +3,7 @@
     python benchmarks/two_commands.py
 
 The clones hold the committed state. Each command must end with status 0, leave no temporary file
-and change no tracked file. The quickstart is run again from the start: its folder is removed before it.
+and change no tracked file. The quickstart begins anew each time: its folder is removed before it.
 """
 
 import os

@@ -18,7 +18,7 @@ TASKS = 40
 JUNK = ("qwertz 123", "?!", "xyzzy plugh")  # invalid actions, where not any text is an action
 LONGEST = 8  # wrong actions in a row
 NAMED = 0.8  # share of the answers that name the right action
-OTHERS = 2  # listed actions beside the mistake and the right one; with fewer, it is not judged
+OTHERS = 2  # listed actions beside the mistake and the right one, so that an answer is judged
 LOST = 0.75  # share of the episodes that the oracle does not solve after wrong actions
 
 
