@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import tempfile
+import time
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -45,7 +46,11 @@ def pytest_sessionfinish(session, exitstatus):
     folder = session.config.stash.get(temporary, None)
     if folder is None:  # a process of xdist
         return
-    left = [path.name for path in folder.iterdir() if not path.name.startswith(OWN)]
+    end = time.monotonic() + 5  # processes that the session has ended still clean up
+    while left := [path.name for path in folder.iterdir() if not path.name.startswith(OWN)]:
+        if time.monotonic() > end:
+            break
+        time.sleep(0.1)
     if left:
         session.exitstatus = exitstatus or pytest.ExitCode.TESTS_FAILED
         session.config.get_terminal_writer().line(
