@@ -91,10 +91,7 @@ def once(tmp_path_factory):
 @pytest.fixture(scope="session")
 def warm(tmp_path_factory):
     """Returns a connection to a server that forks runs; all test processes share it."""
-    folder, owner = tmp_path_factory.getbasetemp(), os.getpid()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        folder, owner = folder.parent, os.getppid()
-    with Warm(folder, owner) as connection:
+    with Warm.of(tmp_path_factory) as connection:
         yield connection
 
 

@@ -153,6 +153,7 @@ def test_an_interrupt_of_a_driver_loses_and_repeats_no_result(step):
                 ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("step", [97, pytest.param(7, marks=pytest.mark.full)])
 def test_an_interrupt_while_a_host_is_lost_blames_nobody_else(step, monkeypatch):
     monkeypatch.setattr("agentgym_envs.pool.hosts.PAUSES", (3600.0, 3600.0))

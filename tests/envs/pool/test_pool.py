@@ -523,7 +523,9 @@ def test_a_bare_action_is_written_in_the_format():
         assert gather(pool, 1)[0].info["invalid"]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.full) for seed in (1, 2))]
+)
 def test_every_request_gets_one_result_whatever_happens(seed):
     rng = random.Random(seed)
     faults = ["raise", "die", "exit", "garbage", "crash", "x" * 3_000_000, "hang"]

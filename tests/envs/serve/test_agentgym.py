@@ -313,6 +313,7 @@ def test_alfworld_sorts_the_commands_in_its_own_words():
     ]
 
 
+@pytest.mark.full
 def test_webarena_plays_on_hosted_sites(webarena):
     number = webarena.ask("/webarena/create", b"", method="POST")[1]["env_idx"]
 

@@ -8,6 +8,7 @@ import socket
 import time
 
 import psutil
+import pytest
 from served import SLOW, caller, limited, speak, until
 
 from agentgym_envs.serve.limits import allow_descriptors
@@ -67,6 +68,7 @@ def test_connections_above_the_limit_close_the_unused_ones():
             assert not no_answer(connections[-1], request)
 
 
+@pytest.mark.full
 def test_a_new_connection_is_closed_if_all_others_have_requests():
     with limited(TEXTCRAFT, connections=5) as served, contextlib.ExitStack() as opened:
         for _ in range(5):

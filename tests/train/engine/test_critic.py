@@ -169,7 +169,12 @@ def check(model, case, metrics, weights):
 
 
 @pytest.mark.parametrize(
-    "case", ["model-0-float32", "model-3-float32", "head-0-float32", "head-3-float32"]
+    "case",
+    [
+        "model-0-float32",
+        "head-3-float32",
+        *(pytest.param(c, marks=pytest.mark.full) for c in ("model-3-float32", "head-0-float32")),
+    ],
 )
 def test_it_takes_the_steps_of_plain_torch(model, case):
     check(model, case, *actor_critic.play(model, *case.split("-")))

@@ -180,9 +180,14 @@ def test_a_model_whose_code_rules_out_the_first_method_needs_the_option_too(tmp_
     ("kind", "shape"),
     [
         ("mistral", {}),
-        ("phi3", {}),
-        ("gemma3_text", {}),
-        ("qwen2", {"use_sliding_window": True, "max_window_layers": 1}),
+        *(
+            pytest.param(*case, marks=pytest.mark.full)
+            for case in [
+                ("phi3", {}),
+                ("gemma3_text", {}),
+                ("qwen2", {"use_sliding_window": True, "max_window_layers": 1}),
+            ]
+        ),
     ],
 )
 def test_a_window_longer_than_the_trial_is_exact(kind, shape):

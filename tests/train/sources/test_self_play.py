@@ -232,6 +232,7 @@ def test_what_cannot_be_played_is_refused_before_any_work(tmp_path, sections, me
         check(config(tmp_path, **sections))
 
 
+@pytest.mark.full
 def test_processes_share_the_tasks_whatever_their_number(tmp_path):
     made = config(
         tmp_path,
@@ -263,6 +264,7 @@ def test_the_policy_learns_from_both_agents_and_from_each_beside_its_own(tmp_pat
     assert tasks[2] == tasks[3]
 
 
+@pytest.mark.full
 def test_beside_a_frozen_model_one_agent_learns(tmp_path, monkeypatch):
     closed = []
     monkeypatch.setattr(HFGenerator, "close", lambda generator: closed.append(generator))
@@ -332,6 +334,7 @@ def test_games_and_episodes_of_one_agent_are_counted_together():
     assert [row["episodes"] for row in told["env"].values()] == [10, 11, 7]
 
 
+@pytest.mark.full
 def test_a_saved_model_is_evaluated_in_every_seat(tmp_path, monkeypatch):
     eval_ = {"kwargs": {"seats": "all", "split": "test"}, "episodes": 4, "horizon": 20}
     model = tiny.save(tmp_path / "run" / "model", template=tiny.CHATML)

@@ -341,7 +341,10 @@ SESSIONS = [
     ),
     ("finishes", MovesUp, "where other rows were finished"),
     ("finishes", BeginsAllAgain, "where other rows were finished"),
-    ("aborts", IgnoresTime, "poll with a timeout of 0 returned"),
+    # It waits for long actions.
+    pytest.param(
+        "aborts", IgnoresTime, "poll with a timeout of 0 returned", marks=pytest.mark.full
+    ),
     ("aborts", ClosesOnce, "close of a session at work, or a second close raised AssertionError"),
 ]
 GENERATORS = [
