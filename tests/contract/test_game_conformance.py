@@ -29,7 +29,7 @@ PROPERTIES = [
 @pytest.mark.parametrize(
     "game_id",
     [
-        "foreign/Nim-v0",
+        pytest.param("foreign/Nim-v0", marks=pytest.mark.full),
         "foreign/Sum-v0",
         "agentgym/Connect4-v1",
         *(

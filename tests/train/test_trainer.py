@@ -100,6 +100,7 @@ def test_groups_without_spread_move_nothing(special):
         assert torch.equal(weight, before[name])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("special", [{}], indirect=True)
 def test_full_successes_by_different_ways_move_nothing(special):
     """Each episode has other scores on its way, in hundredths: their sums differ by rounding."""

@@ -400,6 +400,7 @@ def test_a_killed_java_is_a_failure_and_the_next_reset_has_a_new_one(home):
     assert javas(home) == set()
 
 
+@pytest.mark.full
 def test_a_reset_after_java_died_leaves_nothing_of_the_old_one(fresh, home):
     first = fresh.reset(seed=1)
     os.kill(fresh.unwrapped._simulator.pid, signal.SIGKILL)

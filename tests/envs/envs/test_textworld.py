@@ -325,6 +325,7 @@ def test_hash_seeds_processes_and_folders_make_the_same_game(tmp_path):
     assert {".json", ".z8"} <= {p.suffix for p in other.parent.iterdir()}
 
 
+@pytest.mark.full
 def test_an_interrupted_build_leaves_no_draft_and_no_process(tmp_path):
     import psutil
 

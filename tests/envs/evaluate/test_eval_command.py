@@ -259,6 +259,7 @@ def test_results_of_other_settings_and_garbled_lines_are_left_alone(tmp_path):
         refused("line 3 of out/episodes.jsonl is no episode", *command)
 
 
+@pytest.mark.full
 def test_results_of_another_target_or_split_are_not_mixed():
     call("eval", MAZE, "--agent", "random", "--episodes", 2, "--out", "out")
     refused(
@@ -283,6 +284,7 @@ def test_results_of_another_target_or_split_are_not_mixed():
     )
 
 
+@pytest.mark.full
 def test_the_table_is_of_what_was_asked_for():
     """Plays five tasks, then three other evenly spaced ones.
 
@@ -299,6 +301,7 @@ def test_the_table_is_of_what_was_asked_for():
     assert line[1] == "3"
 
 
+@pytest.mark.full
 def test_a_slip_does_not_claim_the_folder(tmp_path):
     (tmp_path / "out").mkdir()
     with StubModel(lambda request: stub_model.ok(RULE)) as stub:

@@ -222,17 +222,19 @@ def test_two_drivers_do_not_disturb_each_other(two, alive):
     wait_until(lambda: not workers(two[0]))
 
 
-def test_a_signal_ends_a_host_with_its_workers():
-    for number in (signal.SIGTERM, signal.SIGINT):
-        with hosts(1) as (host,), EnvPool(FAULTY, 2, hosts=[host.address], workers=2) as pool:
-            start(pool)
-            children = workers(host)
-            assert len(children) == 2
-            host.signal(number)
-            assert host.process.wait(20) == 0
-            assert not any(child.is_running() for child in children)
-            pool.send(0, "ok")
-            assert type(gather(pool)[0].error) is HostLost
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.full)]
+)
+def test_a_signal_ends_a_host_with_its_workers(number):
+    with hosts(1) as (host,), EnvPool(FAULTY, 2, hosts=[host.address], workers=2) as pool:
+        start(pool)
+        children = workers(host)
+        assert len(children) == 2
+        host.signal(number)
+        assert host.process.wait(20) == 0
+        assert not any(child.is_running() for child in children)
+        pool.send(0, "ok")
+        assert type(gather(pool)[0].error) is HostLost
 
 
 @pytest.mark.full

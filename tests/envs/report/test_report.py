@@ -739,7 +739,11 @@ def test_an_episode_is_read_turn_by_turn(opened):
 
 
 @pytest.mark.parametrize(
-    ("env_id", "status"), [("agentgym/Maze-v1", 0), ("faulty_envs:support/Faulty-v0", 1)]
+    ("env_id", "status"),
+    [
+        pytest.param("agentgym/Maze-v1", 0, marks=pytest.mark.full),
+        ("faulty_envs:support/Faulty-v0", 1),
+    ],
 )
 def test_what_the_command_writes_can_be_read(opened, tmp_path, env_id, status):
     """Episodes of an agent without a model, which use no tokens, and faults."""

@@ -42,6 +42,7 @@ def test_half_requests_are_dropped_in_time_and_slow_ones_too():
         assert served.ask("/create", {})[0] == 200
 
 
+@pytest.mark.full
 def test_connections_above_the_limit_close_the_unused_ones():
     request = b"GET /openenv/list_environments HTTP/1.1\r\nHost: localhost\r\n\r\n"
     with limited(SLOW, "--set", "delay=1.0", connections=20) as served:

@@ -215,6 +215,7 @@ def test_requests_over_the_rate_wait_and_create_is_refused():
         assert all("more than 20 requests per second" in error for error in refused)
 
 
+@pytest.mark.full
 def test_a_dead_worker_is_an_error_and_a_reset_brings_the_session_back():
     with serving(TEXTCRAFT, "--workers", "1") as served:
         _, made = served.ask("/create", {})

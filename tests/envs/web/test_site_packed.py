@@ -64,6 +64,7 @@ def test_a_database_survives_packing():
     assert [r[0] for r in read.execute("SELECT x FROM v ORDER BY x")] == [None, 'é\n"']
 
 
+@pytest.mark.full
 def test_every_process_has_the_same_bytes():
     path = {**os.environ, "PYTHONHASHSEED": "77"}
     done = subprocess.run(

@@ -140,6 +140,7 @@ def test_doing_nothing_solves_nothing(snapshots):
     assert [t["name"] for t in TASKS if passed(t, "", snapshots)] == []
 
 
+@pytest.mark.full
 def test_random_answers_solve_next_to_nothing(snapshots):
     """Answers of other tasks, numbers, words and N/A in turn."""
     answers = [t["oracle"][-1][1] for t in TASKS]

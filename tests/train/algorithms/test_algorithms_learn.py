@@ -48,7 +48,7 @@ def test_it_finds_the_best_policy(case, seed):
         ("model", {}),
         pytest.param("head", {"lam": 0.5, "gamma": 0.9}, marks=pytest.mark.full),
         pytest.param("model", {"per": "turn", "lam": 0.95}, marks=pytest.mark.full),
-        ("head", {"gamma": 0.9, "bootstrap": True}),
+        pytest.param("head", {"gamma": 0.9, "bootstrap": True}, marks=pytest.mark.full),
     ],
 )
 def test_an_actor_and_its_critic_find_it_too(critic, options):

@@ -100,6 +100,7 @@ def test_one_change_comes_before_several_and_no_change_is_superfluous(monkeypatc
     assert switches.fitting(10, None, 5) is None
 
 
+@pytest.mark.full
 def test_nothing_fits_into_a_tiny_card(tmp_path):
     shown = invoke(qwen.written(tmp_path), "--memory", 0.001)
     assert shown.exit_code == 1

@@ -23,6 +23,7 @@ from agentgym_train.evaluation import episodes, evaluate
 from agentgym_train.generators.hf import HFGenerator
 from agentgym_train.models import scratch
 from agentgym_train.protocols import RunContext
+from agentgym_train.rollout import descriptions
 from agentgym_train.rollout.collector import Collector, Start, _AgentState, _Episode
 from agentgym_train.rollout.environments import make_training_envs
 from agentgym_train.run.prepare import check
@@ -164,6 +165,22 @@ def test_a_failure_is_nobodys_loss():
     assert [(f.turn, f.given_up) for f in collector.failures] == [(2, False), (2, True)]
 
 
+@pytest.fixture(scope="module")
+def described_once():
+    """Each environment is described in one process for all tests of a refusal."""
+    describe, known = descriptions.pool.describe, {}
+
+    def once(*args, **kwargs):
+        key = repr((args, kwargs))
+        if key not in known:
+            known[key] = describe(*args, **kwargs)
+        return known[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(descriptions.pool, "describe", once)
+        yield
+
+
 def config(tmp_path, **sections):
     """Returns the configuration of a run of Nim."""
     env = {"id": NIM, "kwargs": {"seats": "all"}, "groups": 4, "group_size": 2, "workers": 1}
@@ -227,7 +244,9 @@ def config(tmp_path, **sections):
         ),
     ],
 )
-def test_what_cannot_be_played_is_refused_before_any_work(tmp_path, sections, message):
+def test_what_cannot_be_played_is_refused_before_any_work(
+    described_once, tmp_path, sections, message
+):
     with pytest.raises(ConfigError, match=message):
         check(config(tmp_path, **sections))
 
