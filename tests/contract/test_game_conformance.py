@@ -42,6 +42,7 @@ def test_games_conform(game_id):
     assert [line.partition(" (")[0] for line in check_text_parallel_env(game_id)] == PROPERTIES
 
 
+@pytest.mark.full
 def test_check_runs_both_kits_on_a_game():
     checked = CliRunner().invoke(
         app, ["check", "foreign/Nim-v0", "--set", "most=2", "--set", "opponents=greedy"]

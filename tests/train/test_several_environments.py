@@ -250,6 +250,7 @@ def test_each_has_a_budget_of_failures_of_its_own(tmp_path):
             again.train(lambda row, groups: None, lambda step: None)
 
 
+@pytest.mark.full
 def test_run_again_it_goes_on_with_the_state_of_each_curriculum(tmp_path):
     adaptive = {"name": "responsive", "bar": 0.0}
     options = {

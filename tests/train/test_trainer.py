@@ -415,6 +415,7 @@ NAIVE = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("special", [NAIVE], indirect=True)
 def test_a_generator_that_is_not_ours_drives_the_whole_trainer_and_sleeps_while_the_policy_learns(
     special, monkeypatch

@@ -39,7 +39,7 @@ def played(env_id, agent, task_ids, **kwargs):
         ("agentgym/Maze-v1", "random", 3),
         pytest.param("agentgym/Maze-v1", "oracle", 2, marks=pytest.mark.full),
         pytest.param("agentgym/TextCraft-v2", "random", 1, marks=pytest.mark.full),
-        ("agentgym/TextCraft-v2", "oracle", 1),
+        pytest.param("agentgym/TextCraft-v2", "oracle", 1, marks=pytest.mark.full),
     ],
 )
 def test_baselines_equal_a_loop_over_the_environment(env_id, agent, workers):

@@ -237,6 +237,7 @@ def test_an_unknown_model_is_told_with_those_that_there_are(tmp_path):
         refused("Did you mean 'qwen'", "eval", MAZE, "--model", "qwne", "--base-url", stub.url)
 
 
+@pytest.mark.full
 def test_results_of_other_settings_and_garbled_lines_are_left_alone(tmp_path):
     call("eval", MAZE, "--agent", "random", "--episodes", 2, "--out", "out")
     kept = (tmp_path / "out" / SETTINGS).read_bytes(), (tmp_path / "out" / EPISODES).read_bytes()

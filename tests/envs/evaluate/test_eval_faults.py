@@ -262,7 +262,8 @@ def test_a_budget_of_an_agent_without_a_model_is_refused(option):
     assert output.endswith(f"uses no tokens: leave {option[0]} out")
 
 
-@pytest.mark.parametrize("size", [pytest.param(100, marks=pytest.mark.full), 3000])
+@pytest.mark.full
+@pytest.mark.parametrize("size", [100, 3000])
 def test_a_full_disk_is_one_line_and_the_episodes_so_far_stay(tmp_path, size):
     """A limit on the size of files stands for a disk without room."""
 

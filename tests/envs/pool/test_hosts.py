@@ -208,6 +208,7 @@ def test_the_loss_of_a_host_is_nobodys_fault_and_resets_move_on(two, alive):
         assert failed.count(HostLost) == 3, "each host had its share again"
 
 
+@pytest.mark.full
 def test_two_drivers_do_not_disturb_each_other(two, alive):
     with (
         EnvPool(FAULTY, 2, hosts=alive[:1], workers=1) as first,

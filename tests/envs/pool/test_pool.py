@@ -428,12 +428,22 @@ def test_one_agent_is_not_several():
             EnvTimeout,
             "no answer within 2 s",
         ),
-        (FAULTY, {"construct": "die"}, WorkerDied, "with status 7"),
-        (FAULTY, {"construct": "exit"}, EnvRaised, "SystemExit.*leaving"),
         (FAULTY, {"construct": "raise"}, EnvRaised, "broken on purpose"),
         (FAULTY, {"colour": 1}, ArgumentError, "does not take 'colour'"),
-        ("agentgym/Maze-v1", {"tasks": "none-*"}, TaskError, "none-"),
-        ("agentgym/Maze-v1", {"split": "odd"}, ArgumentError, "agentgym-envs: unknown split 'odd'"),
+        *(
+            pytest.param(*case, marks=pytest.mark.full)
+            for case in [
+                (FAULTY, {"construct": "die"}, WorkerDied, "with status 7"),
+                (FAULTY, {"construct": "exit"}, EnvRaised, "SystemExit.*leaving"),
+                ("agentgym/Maze-v1", {"tasks": "none-*"}, TaskError, "none-"),
+                (
+                    "agentgym/Maze-v1",
+                    {"split": "odd"},
+                    ArgumentError,
+                    "agentgym-envs: unknown split 'odd'",
+                ),
+            ]
+        ),
         ("agentgym/Nowhere-v0", {}, UnknownName, "Nowhere"),
     ],
 )

@@ -16,6 +16,7 @@ from agentgym_envs.serve.limits import allow_descriptors
 TEXTCRAFT = "agentgym/TextCraft-v2"
 
 
+@pytest.mark.full
 def test_half_requests_are_dropped_in_time_and_slow_ones_too():
     with limited(TEXTCRAFT, arrival=2.0) as served:
         process = psutil.Process(served.process.pid)

@@ -180,6 +180,7 @@ def test_it_takes_the_steps_of_plain_torch(model, case):
     check(model, case, *actor_critic.play(model, *case.split("-")))
 
 
+@pytest.mark.full
 def test_bootstrapped_steps_of_two_processes_are_those_of_plain_torch(model, warm, tmp_path):
     cases = [f"{kind}-{stage}-float32-bootstrap" for kind in ("model", "head") for stage in "03"]
     out = tmp_path / "out.pt"

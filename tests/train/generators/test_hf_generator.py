@@ -571,7 +571,7 @@ def test_a_stop_token_ends_and_belongs_to_the_sample(generator):
 
 
 @pytest.mark.parametrize("kind", ["qwen2", "gpt2"])
-@pytest.mark.parametrize("both_names", [False, True])
+@pytest.mark.parametrize("both_names", [pytest.param(False, marks=pytest.mark.full), True])
 def test_new_weights_are_used_tied_ones_under_one_name_or_both(kind, both_names):
     other = tiny.model(kind, seed=9)
     generator = HFGenerator(tiny.model(kind))

@@ -178,6 +178,7 @@ def test_more_cards_and_higher_stages_never_hold_more(dtype, zero):
                 assert all(b <= a for a, b in zip(low, high, strict=True))
 
 
+@pytest.mark.full
 def test_a_plan_falls_with_every_measure(tmp_path):
     config = configuration.load(qwen.written(tmp_path))
     base = plan.make(config, Cards(2))

@@ -68,6 +68,7 @@ def test_a_proposed_change_makes_the_run_fit(tmp_path, share):
     assert f"It fits: {said} GiB" in again.output
 
 
+@pytest.mark.full
 def test_the_first_single_change_that_is_enough_is_proposed(tmp_path):
     """A change of no result comes before one that changes results."""
     config = configuration.load(qwen.written(tmp_path))
