@@ -15,8 +15,8 @@ from warm import Warm
 
 from agentgym_envs.errors import MissingBrowser
 
-# Machines are busy, and a first call loads what it needs.
-settings.register_profile("untimed", deadline=None)
+# Machines are busy, and a first call loads what it needs. Every run draws other examples.
+settings.register_profile("untimed", deadline=None, max_examples=40)
 settings.load_profile("untimed")
 os.environ["COLUMNS"] = "200"  # tables are printed whole, whatever the terminal
 # Java's second compiler takes more time than it saves in runs of seconds.
@@ -96,10 +96,7 @@ def once(tmp_path_factory):
 @pytest.fixture(scope="session")
 def warm(tmp_path_factory):
     """Returns a connection to a server that forks runs; all test processes share it."""
-    folder, owner = tmp_path_factory.getbasetemp(), os.getpid()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        folder, owner = folder.parent, os.getppid()
-    with Warm(folder, owner) as connection:
+    with Warm.of(tmp_path_factory) as connection:
         yield connection
 
 

@@ -14,7 +14,11 @@ CLEAN = "def test_it(tmp_path):\n    (tmp_path / 'file').touch()\n"
 
 
 @pytest.mark.parametrize(
-    ("source", "status", "left"), [(CLEAN, 0, 0), (LEAVING, 1, 1)], ids=["clean", "leaving"]
+    ("source", "status", "left"),
+    [
+        pytest.param(CLEAN, 0, 0, id="clean", marks=pytest.mark.full),
+        pytest.param(LEAVING, 1, 1, id="leaving"),
+    ],
 )
 def test_a_session_fails_if_a_test_leaves_a_temporary_file(tmp_path, source, status, left):
     (tmp_path / "test_one.py").write_text(source)

@@ -82,46 +82,51 @@ def test_a_check_with_nothing_to_look_at_is_not_called_ok(monkeypatch):
     ]
 
 
-@pytest.mark.parametrize(
-    "env_id",
-    [
-        *(
-            "agentgym/Maze-v1",
-            "agentgym/LockedMaze-v1",
-            "agentgym/TieredMaze-v0",
-            "agentgym/LMRLMaze-v0",
-            "agentgym/LMRLWordle-v0",
-            "agentgym/Tools-v0",
-            "agentgym/Shop-v0",
-            "agentgym/TextCraft-v2",
-            "agentgym/Household-v0",
-            "agentgym/BabyAI-v2",
-            "agentgym/Search-v1",
-        ),
-        *("agentgym/Connect4-v1", "agentgym/TwentyQuestions-v1"),
-    ],
-)
-def test_environments_without_a_simulator_conform(env_id):
-    assert held(env_id) == PROPERTIES
-
-
 @pytest.fixture(params=["brief", pytest.param("whole", marks=pytest.mark.full)])
 def length(request, monkeypatch):
-    """Simulators take a hundred times as long as other environments.
-
-    Their default check has fewer hostile actions, shorter walks and one other process.
-    """
+    """A brief check has fewer hostile actions, shorter walks and one other process."""
     if request.param == "brief":
         letters = hostile.scripts()
         monkeypatch.setattr(hostile, "scripts", lambda: letters[::5])
         monkeypatch.setattr(hostile, "COUNT", hostile.COUNT // 5)
         monkeypatch.setattr(episodes, "WALK_TURNS", episodes.WALK_TURNS // 5)
         monkeypatch.setattr(subprocesses, "CONDITIONS", subprocesses.CONDITIONS[1:])
+        monkeypatch.setattr(solutions, "MORE", 0)
     return request.param
 
 
 @pytest.mark.usefixtures("length")
-@pytest.mark.parametrize("env_id", ["agentgym/Debate-v1", "agentgym/Negotiation-v1"])
+@pytest.mark.parametrize(
+    "env_id",
+    [
+        "agentgym/Maze-v1",
+        # These are mazes, too.
+        pytest.param("agentgym/LockedMaze-v1", marks=pytest.mark.full),
+        pytest.param("agentgym/TieredMaze-v0", marks=pytest.mark.full),
+        "agentgym/LMRLMaze-v0",
+        "agentgym/LMRLWordle-v0",
+        "agentgym/Tools-v0",
+        "agentgym/Shop-v0",
+        "agentgym/TextCraft-v2",
+        "agentgym/Household-v0",
+        "agentgym/BabyAI-v2",
+        "agentgym/Search-v1",
+    ],
+)
+def test_environments_without_a_simulator_conform(env_id):
+    assert held(env_id) == PROPERTIES
+
+
+@pytest.mark.usefixtures("length")
+@pytest.mark.parametrize(
+    "env_id",
+    [
+        "agentgym/Connect4-v1",
+        "agentgym/TwentyQuestions-v1",
+        "agentgym/Debate-v1",
+        "agentgym/Negotiation-v1",
+    ],
+)
 def test_one_seat_of_a_game_conforms(env_id):
     assert held(env_id) == PROPERTIES
 
@@ -144,7 +149,7 @@ def test_scienceworld_conforms():
 @pytest.mark.parametrize(
     "env_id",
     [
-        pytest.param(i, marks=[pytest.mark.full] * (number % 4 > 0))
+        pytest.param(i, marks=[pytest.mark.full] * (number != 1))
         for number, i in enumerate(FAMILIES)
     ],
 )
@@ -221,7 +226,13 @@ def test_the_shares_of_the_hostile_actions_make_up_the_whole():
 
 
 @pytest.mark.usefixtures("warm")
-@pytest.mark.parametrize(("cls", "what"), BREACHES.items())
+@pytest.mark.parametrize(
+    ("cls", "what"),
+    [
+        pytest.param(*breach, marks=[pytest.mark.full] * (number % 2))
+        for number, breach in enumerate(BREACHES.items())
+    ],
+)
 def test_every_breach_is_caught(cls, what):
     with pytest.raises(ConformanceError, match=what) as caught:
         check_text_env(f"breaches:contract/{cls.__name__}-v0")
@@ -229,7 +240,11 @@ def test_every_breach_is_caught(cls, what):
 
 
 @pytest.mark.parametrize(
-    ("name", "what"), [("HashOrdered", "PYTHONHASHSEED=4242"), ("Elsewhere", "ZeroDivisionError")]
+    ("name", "what"),
+    [
+        pytest.param("HashOrdered", "PYTHONHASHSEED=4242", marks=pytest.mark.full),
+        ("Elsewhere", "ZeroDivisionError"),
+    ],
 )
 def test_other_processes_are_started_where_they_are_no_forks(name, what, monkeypatch):
     monkeypatch.setenv("PYTHONHASHSEED", "7")
@@ -237,6 +252,7 @@ def test_other_processes_are_started_where_they_are_no_forks(name, what, monkeyp
         check_text_env(f"breaches:contract/{name}-v0")
 
 
+@pytest.mark.full
 def test_what_lies_in_the_working_directory_hides_no_module(tmp_path, monkeypatch):
     (tmp_path / "queue.py").write_text("raise SystemExit('not the standard library')")
     monkeypatch.chdir(tmp_path)

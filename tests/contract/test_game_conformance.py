@@ -26,16 +26,23 @@ PROPERTIES = [
 ]
 
 
-GAMES = ["Connect4", "TwentyQuestions", "Debate", "Negotiation"]
-
-
 @pytest.mark.parametrize(
-    "game_id", ["foreign/Nim-v0", "foreign/Sum-v0", *(f"agentgym/{name}-v1" for name in GAMES)]
+    "game_id",
+    [
+        pytest.param("foreign/Nim-v0", marks=pytest.mark.full),
+        "foreign/Sum-v0",
+        "agentgym/Connect4-v1",
+        *(
+            pytest.param(f"agentgym/{name}-v1", marks=pytest.mark.full)
+            for name in ("TwentyQuestions", "Debate", "Negotiation")
+        ),
+    ],
 )
 def test_games_conform(game_id):
     assert [line.partition(" (")[0] for line in check_text_parallel_env(game_id)] == PROPERTIES
 
 
+@pytest.mark.full
 def test_check_runs_both_kits_on_a_game():
     checked = CliRunner().invoke(
         app, ["check", "foreign/Nim-v0", "--set", "most=2", "--set", "opponents=greedy"]

@@ -222,6 +222,7 @@ def test_02_a_collection_is_split_into_as_many_steps_as_is_said(trainer):
 # 3
 
 
+@pytest.mark.full
 def test_03_going_on_in_the_middle_of_a_stage_keeps_its_length(tmp_path):
     """There, the middle stage lasted one step after resuming.
 

@@ -154,7 +154,17 @@ def test_every_family_has_a_transcript():
     assert all("```text agentgym/" in (f / "README.md").read_text() for f in families)
 
 
-@pytest.mark.parametrize("text", [*blocks("sh")])
+FEW = "README.md"
+"""The page whose commands run by default; those of the others are tests marked full."""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(*b.values, id=b.id, marks=[pytest.mark.full] * (not b.id.startswith(FEW)))
+        for b in blocks("sh")
+    ],
+)
 def test_commands_run(text, tmp_path):
     """With few episodes, whatever their number in the text."""
     for line in text.splitlines():

@@ -85,8 +85,22 @@ class Interrupt:
         return self.recv(**kwargs)
 
 
-@pytest.mark.parametrize("mode", list(AutoresetMode))
-@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize(
+    ("mode", "after"),
+    [
+        (AutoresetMode.NEXT_STEP, False),
+        (AutoresetMode.SAME_STEP, True),
+        *(
+            pytest.param(*case, marks=pytest.mark.full)
+            for case in [
+                (AutoresetMode.NEXT_STEP, True),
+                (AutoresetMode.SAME_STEP, False),
+                (AutoresetMode.DISABLED, False),
+                (AutoresetMode.DISABLED, True),
+            ]
+        ),
+    ],
+)
 def test_after_an_interrupted_step_a_reset_answers_what_was_asked(mode, after, monkeypatch):
     vector = TextVectorEnv(
         "faulty_envs:support/Slow-v0", 2, workers=2, autoreset_mode=mode, length=1, delay=0.3
@@ -139,7 +153,7 @@ def test_without_autoreset_the_caller_resets_by_mask():
     vector.close()
 
 
-@pytest.mark.parametrize("fault", ["raise", "die"])
+@pytest.mark.parametrize("fault", [pytest.param("raise", marks=pytest.mark.full), "die"])
 def test_a_failure_with_autoreset_in_the_same_step_is_in_the_final_info(fault):
     vector = TextVectorEnv(FAULTY, 2, workers=2, autoreset_mode="SameStep")
     vector.reset(seed=1)
@@ -167,7 +181,7 @@ def test_what_a_reset_cannot_do_is_the_callers_error():
     vector.close()
 
 
-@pytest.mark.parametrize("fault", ["raise", "die"])
+@pytest.mark.parametrize("fault", ["raise", pytest.param("die", marks=pytest.mark.full)])
 def test_a_failure_is_reported_and_the_environment_comes_back(fault):
     vector = TextVectorEnv(FAULTY, 2, workers=2)
     vector.reset(seed=1)

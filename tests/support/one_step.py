@@ -74,12 +74,9 @@ FEW = (
     "stage 0 float32",
     "stage 2 bfloat16",
     "stage 3 minibatches",
-    "stage 1 bfloat16 checkpointed",
     "stage 3 float32 checkpointed",
-    "stage 3 almost empty checkpointed",
-    "stage 3 last layer checkpointed",
 )
-"""Cases outside ``tox run -e full``. Each stage shares work differently; stage 3 has most cases."""
+"""Cases outside ``tox run -e full``. Each stage shares work differently."""
 
 
 def plain(model, batch, temperature=1.0):

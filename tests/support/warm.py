@@ -38,6 +38,14 @@ class Warm:
         """Arguments of further connections, for commands at the same time."""
         self._address, self._owner = Path(folder) / "warm", owner
 
+    @classmethod
+    def of(cls, tmp_path_factory):
+        """Returns a connection to the server that all test processes of the session share."""
+        folder, owner = tmp_path_factory.getbasetemp(), os.getpid()
+        if "PYTEST_XDIST_WORKER" in os.environ:
+            folder, owner = folder.parent, os.getppid()
+        return cls(folder, owner)
+
     def __enter__(self):
         self._socket = socket.socket(socket.AF_UNIX)
         with open(self._address.with_suffix(".lock"), "w") as lock:
@@ -68,6 +76,8 @@ class Warm:
             "script": script and str(script),
             "arguments": [*map(str, arguments)],
             **more,
+            "env": {k: v for k, v in os.environ.items() if k == "AGENTGYM_CACHE"}
+            | more.get("env", {}),
         }
         print(json.dumps(request, default=str), file=self._file, flush=True)
         return int(self._file.readline())

@@ -52,10 +52,10 @@ def play(home, *args, **more):
 @pytest.mark.parametrize(
     ("kind", "stage"),
     [
-        ("model", 2),
+        ("head", 0),
         *(
             pytest.param(*c, marks=pytest.mark.full)
-            for c in [("head", 3), ("model", 3), ("head", 0)]
+            for c in [("model", 2), ("head", 3), ("model", 3)]
         ),
     ],
 )

@@ -172,7 +172,8 @@ def run(home, steps, **options):
     return [{k: v for k, v in row.items() if k not in metrics.MEASURED} for row in rows], weights
 
 
-def test_a_resumed_run_equals_an_uninterrupted_one_and_weights_are_one_step_old(tmp_path):
+@pytest.mark.full
+def test_a_resumed_run_equals_an_uninterrupted_one(tmp_path):
     """Each step has two updates. The curriculum adds a turn with each step that it sees.
 
     After the checkpoints of steps 2 and 4 a step begins with the newest weights, and with all
@@ -186,6 +187,11 @@ def test_a_resumed_run_equals_an_uninterrupted_one_and_weights_are_one_step_old(
     late, ours = run(tmp_path / "parts", 5)
     assert early + late == rows
     assert all(torch.equal(weight, weights[name]) for name, weight in ours.items())
+
+
+def test_weights_are_one_step_old(tmp_path):
+    rows, _ = run(tmp_path / "ahead", 2)
+    assert [row["off_policy"] for row in rows] == [0, 2]
     in_turns, _ = run(tmp_path / "turns", 2, rollout={"ahead": 0})
     assert in_turns[0]["return"] == rows[0]["return"]
     assert in_turns[1] != rows[1]
@@ -255,6 +261,7 @@ def test_ctrl_c_ends_a_collection_that_waits_for_an_environment(tmp_path, monkey
         assert isinstance(future.exception(), CancelledError), "it never used a closed pool"
 
 
+@pytest.mark.full
 def test_ctrl_c_does_not_wait_long_for_a_generator(tmp_path, monkeypatch):
     with closing(make(tmp_path, AHEAD)) as trainer:
         inside, goes_on = threading.Event(), threading.Event()

@@ -213,6 +213,7 @@ FAILING = {
 }
 
 
+@pytest.mark.full
 def test_each_has_a_budget_of_failures_of_its_own(tmp_path):
     """Two episodes of the failing environment are given up at every step."""
     options = {
@@ -249,6 +250,7 @@ def test_each_has_a_budget_of_failures_of_its_own(tmp_path):
             again.train(lambda row, groups: None, lambda step: None)
 
 
+@pytest.mark.full
 def test_run_again_it_goes_on_with_the_state_of_each_curriculum(tmp_path):
     adaptive = {"name": "responsive", "bar": 0.0}
     options = {
@@ -276,6 +278,7 @@ def test_run_again_it_goes_on_with_the_state_of_each_curriculum(tmp_path):
     )
 
 
+@pytest.mark.full
 def test_shares_by_tokens_are_kept_and_survive_an_interruption(tmp_path):
     """Groups of "count" have fewer tokens, so more of them are played."""
     budget = {"groups": 8, "tokens_per_step": 300}

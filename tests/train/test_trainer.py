@@ -100,6 +100,7 @@ def test_groups_without_spread_move_nothing(special):
         assert torch.equal(weight, before[name])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("special", [{}], indirect=True)
 def test_full_successes_by_different_ways_move_nothing(special):
     """Each episode has other scores on its way, in hundredths: their sums differ by rounding."""
@@ -133,6 +134,7 @@ def test_observation_tokens_have_no_influence_on_the_loss(trainer):
     assert loss(batch) == loss(replace(batch, logp_BT=garbage).with_streams(advantage=huge))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "special", [{"algorithm": {"name": "grpo", "kl_coef": 0.1}}], indirect=True
 )
@@ -214,6 +216,7 @@ CHOOSING = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("special", [CHOOSING], indirect=True)
 def test_what_is_played_is_as_difficult_as_the_curriculum_asks(special):
     distributed = gymnasium.make("agentgym/Maze-v1", rooms=[3, 5]).unwrapped
@@ -281,7 +284,14 @@ FAILING = {
 }
 
 
-@pytest.mark.parametrize("special", [FAILING, FAILING | {"rollout": {"ahead": 1}}], indirect=True)
+@pytest.mark.parametrize(
+    "special",
+    [
+        FAILING,
+        pytest.param(FAILING | {"rollout": {"ahead": 1}}, marks=pytest.mark.full),
+    ],
+    indirect=True,
+)
 def test_a_run_goes_on_without_groups_until_its_failures_exceed_the_budget(special):
     """All four episodes of every step are given up: at the third step there are more than nine."""
     rows = []
@@ -344,7 +354,8 @@ def with_critic(home, kind, steps, **options):
     return rows, weights
 
 
-@pytest.mark.parametrize("kind", ["model", pytest.param("head", marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("kind", ["model", "head"])
 def test_a_run_with_a_critic_goes_on_as_if_it_had_never_stopped(tmp_path, kind):
     rows, weights = with_critic(tmp_path / "whole", kind, 3)
     early, _ = with_critic(tmp_path / "parts", kind, 2)
@@ -380,6 +391,7 @@ def test_a_run_with_a_critic_goes_on_as_if_it_had_never_stopped(tmp_path, kind):
     assert ("critic_grad_norm" in rows[0]) == (kind == "model")
 
 
+@pytest.mark.full
 def test_a_bootstrapped_value_changes_targets_and_counts_as_no_turn_or_token(tmp_path):
     """Values start at 0, so the first steps are equal; then only what the update reports differs.
 
@@ -403,6 +415,7 @@ NAIVE = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("special", [NAIVE], indirect=True)
 def test_a_generator_that_is_not_ours_drives_the_whole_trainer_and_sleeps_while_the_policy_learns(
     special, monkeypatch
@@ -465,6 +478,7 @@ def test_a_constructor_that_hangs_or_ends_the_process_is_found_before_any_work(
         make(tmp_path, {"env": env, "eval": {"kwargs": {}}})
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "special", [FAILING | {"eval": {"kwargs": {"fault": "raise"}, "episodes": 2}}], indirect=True
 )
@@ -498,6 +512,7 @@ def test_the_policy_is_told_the_rules_of_the_held_out_environment(tmp_path):
         assert "Other rules." in env.chat.text(t.turns[0].prompt_ids)
 
 
+@pytest.mark.full
 def test_the_share_of_pairs_that_are_right_is_one_of_pairs(tmp_path):
     """There are at most four pairs, so twelve times the share is a whole number.
 

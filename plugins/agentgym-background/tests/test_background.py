@@ -122,6 +122,7 @@ def train(home, generator):
     ], weights
 
 
+@pytest.mark.full
 def test_a_run_learns_what_it_would_with_the_embedded_generator(tmp_path):
     """Samples and episodes are equal; log-probabilities and dependent metrics agree to rounding."""
     made = configured(tmp_path, "hf")

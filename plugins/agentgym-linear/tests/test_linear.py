@@ -1,10 +1,8 @@
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 import tomli_w
+from warm import Warm
 
 from agentgym_train import plugins
 from agentgym_train.errors import ConfigError
@@ -51,7 +49,7 @@ gymnasium.register("linear/Lengths-v0", entry_point="lengths:Lengths", max_episo
 """
 
 
-def test_the_trainer_follows_it(tmp_path):
+def test_the_trainer_follows_it(tmp_path, tmp_path_factory):
     (tmp_path / "lengths.py").write_text(ENVIRONMENT)
     config = {
         "run": {"folder": str(tmp_path / "run"), "steps": 3},
@@ -63,14 +61,9 @@ def test_the_trainer_follows_it(tmp_path):
         "eval": {"episodes": 1, "horizon": 2},
     }
     (tmp_path / "run.toml").write_text(tomli_w.dumps(config))
-    command = [sys.executable, "-m", "agentgym_train.cli", "run", str(tmp_path / "run.toml")]
-    done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"PYTHONPATH": str(tmp_path)},
-    )
-    assert done.returncode == 0, done.stderr
+    script = tmp_path / "train.py"  # its folder has the environment
+    script.write_text("from agentgym_train.cli import app\n\napp(['run', 'run.toml'])\n")
+    with Warm.of(tmp_path_factory) as warm:
+        warm.play(script, tmp_path, cwd=tmp_path)
     lines = (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()
     assert [json.loads(line)["horizon"] for line in lines] == [1, 2, 2]

@@ -1,12 +1,10 @@
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 import tomli_w
 from once import filled_once
 from transformers import AutoTokenizer
+from warm import Warm
 
 from agentgym_train import config as configuration
 from agentgym_train import plugins
@@ -68,18 +66,14 @@ def configured(folder, **sections):
     return path
 
 
-def learn(home):
-    """Runs the trainer, which learns from the conversations."""
-    command = [sys.executable, "-m", "agentgym_train.cli", "run", str(configured(home))]
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, env=dict(os.environ)
-    )
-    assert done.returncode == 0, done.stderr
-
-
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     """A run that learns from the conversations."""
+
+    def learn(home):
+        with Warm.of(tmp_path_factory) as warm:
+            warm.finish(configured(home))
+
     return filled_once(tmp_path_factory, "messages", learn)
 
 

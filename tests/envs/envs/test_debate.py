@@ -395,7 +395,7 @@ def shortcuts():
     return debate.POLICIES[DEBATE]
 
 
-@pytest.mark.parametrize("seat", ["debater_0", "debater_2"])
+@pytest.mark.parametrize("seat", ["debater_0", pytest.param("debater_2", marks=pytest.mark.full)])
 def test_policies_that_ignore_the_question_rarely_succeed(seat, shortcuts):
     """In either kind; a third of the questions of one kind can be guessed from the passages."""
     env = gymnasium.make(DEBATE, split="test", seats=seat)

@@ -86,6 +86,7 @@ def test_the_sixth_guess_is_the_last(env, last):
     assert (reward, info["success"]) == ((1.0, True) if "crown" in last else (0.0, False))
 
 
+@pytest.mark.full
 def test_a_player_without_the_word_finds_every_word_in_five_guesses():
     turns = Counter()
     for hidden in WORDS:

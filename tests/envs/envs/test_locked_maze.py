@@ -115,7 +115,7 @@ def test_a_hand_worked_maze():
     assert env.step("take lamp")[:3] == ("Taken: lamp.", 1.0, True)
 
 
-@settings(max_examples=800)
+@settings(max_examples=150)
 @given(st.integers(6, 24), st.integers(0, 2**32))
 def test_every_locked_maze_needs_its_key(rooms, seed):
     maze = grow_locked(rooms, random.Random(seed))
@@ -159,6 +159,7 @@ def arrangements(tree):
                 yield maze
 
 
+@pytest.mark.full
 def test_the_oracle_is_shortest_on_every_listed_held_out_task():
     steps = {}
     for split in ("dev", "test"):
@@ -338,7 +339,9 @@ def test_the_same_tree_with_another_lock_is_another_maze():
     assert len({maze.key(), *(other.key() for other in others)}) == 4
 
 
-@pytest.mark.parametrize("sizes", [SMALL, {"open": [10, 14], "locked": []}])
+@pytest.mark.parametrize(
+    "sizes", [SMALL, pytest.param({"open": [10, 14], "locked": []}, marks=pytest.mark.full)]
+)
 def test_listed_mazes_differ_within_and_across_splits(sizes):
     tasks = LockedMazeTasks(sizes)
     ids = [i for split in ("train", "dev", "test") for i in tasks.ids(split)]

@@ -221,7 +221,7 @@ def shortcuts():
     return negotiation.POLICIES[NEGOTIATION]
 
 
-@pytest.mark.parametrize("seat", [ZERO, ONE])
+@pytest.mark.parametrize("seat", [ZERO, pytest.param(ONE, marks=pytest.mark.full)])
 def test_policies_that_ignore_the_values_rarely_succeed(seat, shortcuts):
     """Of everything, then accept, and of ten others."""
     env = gymnasium.make(NEGOTIATION, split="test", seats=seat)

@@ -27,12 +27,12 @@ def unsolved(env_id, task_ids, **kwargs):
 @pytest.mark.parametrize(
     ("env_id", "every"),
     [
-        ("agentgym/TextCraft-v2", 3),
-        ("agentgym/Search-v1", 16),
-        ("agentgym/Connect4-v1", 10),
-        ("agentgym/TwentyQuestions-v1", 10),
-        ("agentgym/Debate-v1", 32),
-        ("agentgym/Negotiation-v1", 32),
+        ("agentgym/TextCraft-v2", 9),
+        ("agentgym/Search-v1", 64),
+        ("agentgym/Connect4-v1", 40),
+        ("agentgym/TwentyQuestions-v1", 40),
+        ("agentgym/Debate-v1", 128),
+        ("agentgym/Negotiation-v1", 128),
         pytest.param("agentgym/TextCraft-v2", 1, marks=pytest.mark.full),
         *[
             pytest.param(f"agentgym/{name}-v1", 1, marks=pytest.mark.full)
@@ -44,10 +44,10 @@ def test_tasks_are_solved(env_id, every):
     assert unsolved(env_id, [*chain(*listed(env_id))][::every]) == []
 
 
-def test_one_babyai_task_in_33_is_solved():
-    sample = [i for ids in listed("agentgym/BabyAI-v2") for i in ids[::33]]
-    assert len({i.rpartition("-")[0] for i in sample}) == 40, "of every level"
-    assert unsolved("agentgym/BabyAI-v2", sample) == []
+def test_one_babyai_task_of_each_level_is_solved():
+    sample = {i.rpartition("-")[0]: i for i in chain(*listed("agentgym/BabyAI-v2"))}
+    assert len(sample) == 40
+    assert unsolved("agentgym/BabyAI-v2", [*sample.values()]) == []
 
 
 @pytest.mark.full
@@ -59,7 +59,7 @@ def test_all_babyai_tasks_are_solved():
 @pytest.mark.parametrize(
     "env_id",
     [
-        pytest.param(i, marks=[pytest.mark.full] * (number != 2))
+        pytest.param(i, marks=[pytest.mark.full] * (number != 1))
         for number, i in enumerate(FAMILIES)
     ],
 )

@@ -150,7 +150,12 @@ def test_look_and_inventory_are_upstreams_and_its_parser_knows_the_listed_action
 
 
 @pytest.mark.parametrize(
-    ("simplification", "turns"), [("", 25), pytest.param("easy", 10, marks=pytest.mark.full)]
+    ("simplification", "turns"),
+    [
+        ("", 8),
+        pytest.param("", 25, marks=pytest.mark.full),
+        pytest.param("easy", 10, marks=pytest.mark.full),
+    ],
 )
 def test_what_is_listed_is_understood_throughout_random_episodes(env, easy, simplification, turns):
     """With teleportation there are many more actions, and listing them takes longer."""
@@ -320,13 +325,14 @@ def test_agentgyms_subset_and_the_families():
     assert {n for family in FAMILIES.values() for n in family} <= names
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "task_id",
     [
-        pytest.param("freeze-11", marks=pytest.mark.full),
+        "freeze-11",
         "test-conductivity-606",
-        pytest.param("measure-melting-point-known-substance-226", marks=pytest.mark.full),
-        pytest.param("grow-fruit-32", marks=pytest.mark.full),
+        "measure-melting-point-known-substance-226",
+        "grow-fruit-32",
     ],
 )
 def test_the_oracle_solves_what_upstreams_gold_path_does_not(easy, task_id):
@@ -358,7 +364,7 @@ def test_no_java_and_no_file_survives_close(fresh, home, monkeypatch):
     assert list(home.iterdir()) == []
 
 
-@pytest.mark.parametrize("how", ["kill", "raise"])
+@pytest.mark.parametrize("how", ["kill", pytest.param("raise", marks=pytest.mark.full)])
 def test_no_java_survives_the_parent(how, home):
     code = (
         "import gymnasium, agentgym_envs, time\nenv = gymnasium.make('agentgym/ScienceWorld-v2');"
@@ -378,6 +384,7 @@ def test_no_java_survives_the_parent(how, home):
     assert javas(home) == set()
 
 
+@pytest.mark.full
 def test_a_killed_java_is_a_failure_and_the_next_reset_has_a_new_one(home):
     with EnvPool("agentgym/ScienceWorld-v2", 1, workers=1) as pool:
         pool.reset(0, seed=1)
@@ -393,6 +400,7 @@ def test_a_killed_java_is_a_failure_and_the_next_reset_has_a_new_one(home):
     assert javas(home) == set()
 
 
+@pytest.mark.full
 def test_a_reset_after_java_died_leaves_nothing_of_the_old_one(fresh, home):
     first = fresh.reset(seed=1)
     os.kill(fresh.unwrapped._simulator.pid, signal.SIGKILL)

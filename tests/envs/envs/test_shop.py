@@ -181,6 +181,7 @@ def test_a_search_for_the_instruction_finds_some_of_the_products():
     assert 0 < places.count(0) / GOALS < 0.05
 
 
+@pytest.mark.full
 def test_hits_of_whole_instructions_are_those_of_the_readme():
     """Shares of the 360 test tasks, in percent: product first, in the hits, any that satisfies."""
     shop, counts = embedded(), Counter()

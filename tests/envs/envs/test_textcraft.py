@@ -169,6 +169,7 @@ def inputs_of(command):
     return {part.split(" ", 1)[1] for part in command.partition(" using ")[2].split(", ")}
 
 
+@pytest.mark.full
 def test_distractors_use_what_the_goals_tree_uses_where_anything_else_does():
     """For 93 % of its goals, the original draws a distractor that shares an ingredient.
 

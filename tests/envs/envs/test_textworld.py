@@ -24,6 +24,9 @@ pytest.importorskip(
 pytestmark = pytest.mark.slow
 
 COIN = GameOptions("tw-coin_collector", (("level", 2),), 7)
+ONE = "agentgym/TWCoinCollector-v1"
+EACH = [pytest.param(i, k, marks=[pytest.mark.full] * (i != ONE)) for i, k in FAMILIES.items()]
+"""The challenges, one of them by default."""
 ODD = [
     "look",
     "inventory",
@@ -45,9 +48,10 @@ def games(once):
     """One process makes the games of several tests, because its start takes longer than a game."""
 
     def make(_):
-        worlds = [gymnasium.make(i, **kwargs).unwrapped for i, kwargs in FAMILIES.items()]
-        env_id, kwargs = next(iter(FAMILIES.items()))
-        worlds.append(gymnasium.make(env_id, split="dev", **kwargs).unwrapped)
+        worlds = [
+            gymnasium.make(ONE, split=split, **FAMILIES[ONE]).unwrapped
+            for split in ("train", "dev")
+        ]
         build([COIN, *(world.options(world.task_ids[0]) for world in worlds)], workers=1)
 
     once("games", make)
@@ -71,13 +75,7 @@ def commands(monkeypatch):
     return sent
 
 
-@pytest.mark.parametrize(
-    ("env_id", "kwargs"),
-    [
-        pytest.param(*pair, marks=[pytest.mark.full] * (number > 0))
-        for number, pair in enumerate(FAMILIES.items())
-    ],
-)
+@pytest.mark.parametrize(("env_id", "kwargs"), EACH)
 def test_the_rewards_of_a_solved_game_add_up(env_id, kwargs):
     env = gymnasium.make(env_id, split="dev", **kwargs)
     env.reset(options={"task_id": env.unwrapped.task_ids[0]})
@@ -113,6 +111,7 @@ def same_words(shown, feedback):
     assert re.fullmatch(r"(>( ?-= .* =-.*)?)?|Would you like to .*", rest), rest
 
 
+@pytest.mark.full
 def test_random_play_of_interleaved_games_is_upstreams(table):
     """Plays four games in turn, with and without listed actions, beside upstream in both modes."""
     paths, rng = [], random.Random(0)
@@ -169,7 +168,7 @@ def test_random_play_of_interleaved_games_is_upstreams(table):
         env.close()
 
 
-@pytest.mark.parametrize(("env_id", "kwargs"), FAMILIES.items())
+@pytest.mark.parametrize(("env_id", "kwargs"), EACH)
 def test_what_is_listed_is_understood_throughout_random_episodes(env_id, kwargs):
     env = gymnasium.make(env_id, admissible=True, max_episode_steps=-1, **kwargs)
     for seed in range(2):
@@ -239,6 +238,7 @@ def test_the_table_is_bounded_and_what_it_forgets_changes_nothing(monkeypatch, s
     env.close()
 
 
+@pytest.mark.full
 def test_one_interpreter_plays_many_games_and_keeps_one(table):
     paths = build(
         [GameOptions("tw-coin_collector", (("level", 1),), s) for s in range(3)], workers=1
@@ -266,6 +266,7 @@ def test_another_game_under_the_same_name_is_another_game(tmp_path, table):
     assert shown[0] != shown[1]
 
 
+@pytest.mark.full
 def test_a_games_own_random_texts_do_not_follow_the_clock(tmp_path, monkeypatch):
     """TextWorld's games set the seed of their random numbers. Other games need not."""
     from textworld import GameMaker
@@ -298,6 +299,7 @@ def test_a_games_own_random_texts_do_not_follow_the_clock(tmp_path, monkeypatch)
     assert shown[0] == shown[1]
 
 
+@pytest.mark.full
 def test_hash_seeds_processes_and_folders_make_the_same_game(tmp_path):
     first = game_file(COIN)
     (tmp_path / "here").mkdir()
@@ -323,6 +325,7 @@ def test_hash_seeds_processes_and_folders_make_the_same_game(tmp_path):
     assert {".json", ".z8"} <= {p.suffix for p in other.parent.iterdir()}
 
 
+@pytest.mark.full
 def test_an_interrupted_build_leaves_no_draft_and_no_process(tmp_path):
     import psutil
 

@@ -55,7 +55,10 @@ def groups(numbers, of):
     return {frozenset(group) for group in shared.values()}
 
 
-@pytest.mark.parametrize(("level", "seeds"), [(4, 40), (103, 25), (203, 25)])
+@pytest.mark.parametrize(
+    ("level", "seeds"),
+    [(4, 15), *(pytest.param(*c, marks=pytest.mark.full) for c in [(4, 40), (103, 25), (203, 25)])],
+)
 def test_seeds_of_coin_collectors_share_a_layout_as_their_games_do(uncompiled, level, seeds):
     ours = groups(range(seeds), lambda seed: layouts.coin_layout(level, seed))
     theirs = groups(
@@ -65,11 +68,12 @@ def test_seeds_of_coin_collectors_share_a_layout_as_their_games_do(uncompiled, l
     assert level != 4 or len(ours) < seeds, "some seeds share a layout"
 
 
-def test_seeds_of_simple_games_give_the_layouts_of_their_games(uncompiled):
+@pytest.mark.parametrize("seeds", [3, pytest.param(12, marks=pytest.mark.full)])
+def test_seeds_of_simple_games_give_the_layouts_of_their_games(uncompiled, seeds):
     """The names are shuffled over the foods, which are numbered by their places."""
     kinds = ["apple", "milk", "half of a bag of chips", "tomato plant", "bell pepper", "lettuce"]
     settings = {"rewards": "sparse", "goal": "brief", "test": False}
-    for seed in range(12):
+    for seed in range(seeds):
         game = uncompiled("tw-simple", settings, seed)
         foods = sorted((info.id, info.name) for info in game.infos.values() if info.type == "f")
         dinner = next(

@@ -149,6 +149,7 @@ def test_a_hand_worked_maze():
     assert env.step("unlock west")[0] == f"You have no key.\n{start}"
 
 
+@pytest.mark.full
 def test_the_oracle_is_shortest_and_its_turns_lie_in_the_range_of_the_tier():
     for tier, (least, most) in RANGES.items():
         turns = set()

@@ -96,6 +96,7 @@ def test_the_tables_of_the_readme():
         assert set(found.values()) == {count}
 
 
+@pytest.mark.full
 def test_every_task_is_solved_by_its_plan_and_has_a_content_of_its_own():
     seen, turns = {}, []
     for split in ("train", "dev", "test"):

@@ -103,7 +103,11 @@ def test_what_cannot_be_is_refused(keywords, message):
 
 
 @pytest.mark.parametrize(
-    "keywords", [{"rooms": [4]}, {"of": "agentgym/TextCraft-v2", "tasks": "depth1-*"}]
+    "keywords",
+    [
+        {"rooms": [4]},
+        pytest.param({"of": "agentgym/TextCraft-v2", "tasks": "depth1-*"}, marks=pytest.mark.full),
+    ],
 )
 def test_it_keeps_the_contract(keywords):
     assert check_text_env(ID, **keywords)

@@ -37,9 +37,9 @@ def played(env_id, agent, task_ids, **kwargs):
     ("env_id", "agent", "workers"),
     [
         ("agentgym/Maze-v1", "random", 3),
-        ("agentgym/Maze-v1", "oracle", 2),
-        ("agentgym/TextCraft-v2", "random", 1),
-        ("agentgym/TextCraft-v2", "oracle", 1),
+        pytest.param("agentgym/Maze-v1", "oracle", 2, marks=pytest.mark.full),
+        pytest.param("agentgym/TextCraft-v2", "random", 1, marks=pytest.mark.full),
+        pytest.param("agentgym/TextCraft-v2", "oracle", 1, marks=pytest.mark.full),
     ],
 )
 def test_baselines_equal_a_loop_over_the_environment(env_id, agent, workers):
@@ -75,10 +75,23 @@ def test_an_oracle_that_gives_up_ends_the_episode():
 
 
 @pytest.mark.parametrize(
-    ("trouble", "error"),
-    [("hang", EnvTimeout), ("exit", EnvRaised), ("die", WorkerDied), ("raise", EnvRaised)],
+    ("trouble", "error", "agent"),
+    [
+        ("die", WorkerDied, "random"),
+        ("raise", EnvRaised, "oracle"),
+        *(
+            pytest.param(*case, marks=pytest.mark.full)
+            for case in [
+                ("hang", EnvTimeout, "random"),
+                ("hang", EnvTimeout, "oracle"),
+                ("exit", EnvRaised, "random"),
+                ("exit", EnvRaised, "oracle"),
+                ("die", WorkerDied, "oracle"),
+                ("raise", EnvRaised, "random"),
+            ]
+        ),
+    ],
 )
-@pytest.mark.parametrize("agent", ["random", "oracle"])
 def test_trouble_is_an_error_with_the_environments_name(trouble, error, agent):
     with pytest.raises(error, match="support/Trouble-v0"):
         baselines.play(TROUBLE, agent, kwargs={"trouble": trouble}, episodes=2, timeout=1.0)

@@ -102,11 +102,9 @@ def test_run_again_it_plays_only_what_is_missing(tmp_path):
     assert len(set(keys)) == len(keys) == 12
 
 
-def test_kill_9_at_any_moment_loses_at_most_the_episodes_in_flight(tmp_path):
-    """The run is killed three times after different numbers of lines.
-
-    At the end each episode is recorded once, and few were played twice.
-    """
+@pytest.mark.parametrize("moments", [(6,), pytest.param((1, 6, 13), marks=pytest.mark.full)])
+def test_kill_9_at_any_moment_loses_at_most_the_episodes_in_flight(tmp_path, moments):
+    """At the end each episode is recorded once, and few were played twice."""
     concurrency, episodes = 8, 24
     command = [
         sys.executable,
@@ -131,7 +129,7 @@ def test_kill_9_at_any_moment_loses_at_most_the_episodes_in_flight(tmp_path):
         "--base-url",
     ]
     with StubModel(lambda request: stub_model.slow(0.1, stub_model.ok(RULE))) as stub:
-        for wanted in (1, 6, 13):
+        for wanted in moments:  # lines
             process = subprocess.Popen(
                 [*command, stub.url],
                 stdout=subprocess.DEVNULL,
@@ -142,7 +140,7 @@ def test_kill_9_at_any_moment_loses_at_most_the_episodes_in_flight(tmp_path):
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         before = len(stub.completions)
-        assert before <= 3 * (lines(tmp_path) + 3 * concurrency)
+        assert before <= 3 * (lines(tmp_path) + len(moments) * concurrency)
         subprocess.run(
             [*command, stub.url], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
@@ -239,6 +237,7 @@ def test_an_unknown_model_is_told_with_those_that_there_are(tmp_path):
         refused("Did you mean 'qwen'", "eval", MAZE, "--model", "qwne", "--base-url", stub.url)
 
 
+@pytest.mark.full
 def test_results_of_other_settings_and_garbled_lines_are_left_alone(tmp_path):
     call("eval", MAZE, "--agent", "random", "--episodes", 2, "--out", "out")
     kept = (tmp_path / "out" / SETTINGS).read_bytes(), (tmp_path / "out" / EPISODES).read_bytes()
@@ -261,6 +260,7 @@ def test_results_of_other_settings_and_garbled_lines_are_left_alone(tmp_path):
         refused("line 3 of out/episodes.jsonl is no episode", *command)
 
 
+@pytest.mark.full
 def test_results_of_another_target_or_split_are_not_mixed():
     call("eval", MAZE, "--agent", "random", "--episodes", 2, "--out", "out")
     refused(
@@ -285,6 +285,7 @@ def test_results_of_another_target_or_split_are_not_mixed():
     )
 
 
+@pytest.mark.full
 def test_the_table_is_of_what_was_asked_for():
     """Plays five tasks, then three other evenly spaced ones.
 
@@ -301,6 +302,7 @@ def test_the_table_is_of_what_was_asked_for():
     assert line[1] == "3"
 
 
+@pytest.mark.full
 def test_a_slip_does_not_claim_the_folder(tmp_path):
     (tmp_path / "out").mkdir()
     with StubModel(lambda request: stub_model.ok(RULE)) as stub:

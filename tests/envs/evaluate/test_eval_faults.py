@@ -128,6 +128,7 @@ def test_a_session_is_recorded_with_the_servers_own_name_of_the_model(tmp_path):
     assert only["versions"].keys() >= {"agentgym-envs", "httpx2"}
 
 
+@pytest.mark.full
 def test_results_of_another_or_a_newer_version(tmp_path):
     call(MAZE, *FEW, "--agent", "random")
     found = read_settings(tmp_path / "out")
@@ -143,6 +144,7 @@ def test_results_of_another_or_a_newer_version(tmp_path):
     assert (tmp_path / "out" / EPISODES).read_bytes() == before
 
 
+@pytest.mark.full
 def test_each_pair_of_models_and_targets_has_a_folder_and_a_cell(tmp_path):
     targets = (MAZE, CRAFT, "--horizon", 2, "--episodes", 2, "--out", "all")
     with StubModel(lambda request: stub_model.ok(RULE), models=["a", "b"]) as stub:
@@ -229,6 +231,7 @@ def episode(factory, client, *, attempts, turns):
     asyncio.run(play())
 
 
+@pytest.mark.full
 def test_a_target_without_its_extra_does_not_stop_the_others(tmp_path, monkeypatch):
     """Every other part of a pair is checked before anything is played."""
     lacks = "agentgym/TextWorld-v0"
@@ -259,6 +262,7 @@ def test_a_budget_of_an_agent_without_a_model_is_refused(option):
     assert output.endswith(f"uses no tokens: leave {option[0]} out")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("size", [100, 3000])
 def test_a_full_disk_is_one_line_and_the_episodes_so_far_stay(tmp_path, size):
     """A limit on the size of files stands for a disk without room."""

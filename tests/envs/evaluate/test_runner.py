@@ -72,6 +72,7 @@ def test_the_oracle_solves_and_random_play_repeats_itself(tmp_path):
     assert len({tuple(actions) for actions in first.values()}) > 5, "attempts differ"
 
 
+@pytest.mark.full
 def test_no_model_call_waits_for_another_nor_for_an_environment(tmp_path):
     """Twelve episodes of three turns, a model that takes 0.3 s: one after the other 10.8 s."""
     model = Model(delay=0.3)

@@ -7,6 +7,7 @@ from agentgym_envs.evaluate.plan import plan
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.full
 @pytest.mark.browser
 def test_each_turn_on_the_web_has_the_picture_of_its_page(tmp_path):
     items = plan(

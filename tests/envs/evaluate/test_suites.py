@@ -75,6 +75,7 @@ def test_the_classic_suite_has_the_step_limits_of_the_papers():
     assert limits == {"household": 50, "shop": 15, "tools": 30}
 
 
+@pytest.mark.full
 def test_the_classic_suite_is_played_beside_published_figures(tmp_path):
     args = ["eval", "classic", "--agent", "oracle", "--episodes", "1", "--out", str(tmp_path)]
     done = CliRunner().invoke(app, args)
@@ -105,6 +106,7 @@ def small(monkeypatch):
     monkeypatch.setitem(module.suites, "small", (elsewhere, *keep))
 
 
+@pytest.mark.full
 def test_a_suite_is_played_family_by_family_and_what_is_not_there_is_told(small, tmp_path):
     items, skipped = plan("small")
     assert [(s.family, s.reason) for s in skipped] == [("Intranet", "none of its tasks is there")]

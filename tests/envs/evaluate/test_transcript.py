@@ -15,7 +15,15 @@ WINDOWED = ["chat", "react", "correct", "plan", "reflect"]
 
 @pytest.mark.parametrize(
     ("agent", "options"),
-    [*product(WINDOWED, [{}, {"window": 2}]), ("function", {})],
+    [
+        ("reflect", {"window": 2}),
+        ("function", {}),
+        *(
+            pytest.param(agent, options, marks=pytest.mark.full)
+            for agent, options in product(WINDOWED, [{}, {"window": 2}])
+            if (agent, options) != ("reflect", {"window": 2})
+        ),
+    ],
 )
 def test_every_request_can_be_rebuilt_from_the_folder(tmp_path, agent, options):
     model = Model(lambda messages: f"answer {len(model.asked)}")

@@ -390,6 +390,7 @@ def test_a_port_that_is_taken_is_said():
         Server(None, port=server.server_port)
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_the_command_serves_until_it_is_interrupted_and_goes_on_where_it_stopped(tmp_path):
     for name, rows in runs():

@@ -208,6 +208,7 @@ def test_the_loss_of_a_host_is_nobodys_fault_and_resets_move_on(two, alive):
         assert failed.count(HostLost) == 3, "each host had its share again"
 
 
+@pytest.mark.full
 def test_two_drivers_do_not_disturb_each_other(two, alive):
     with (
         EnvPool(FAULTY, 2, hosts=alive[:1], workers=1) as first,
@@ -222,19 +223,22 @@ def test_two_drivers_do_not_disturb_each_other(two, alive):
     wait_until(lambda: not workers(two[0]))
 
 
-def test_a_signal_ends_a_host_with_its_workers():
-    for number in (signal.SIGTERM, signal.SIGINT):
-        with hosts(1) as (host,), EnvPool(FAULTY, 2, hosts=[host.address], workers=2) as pool:
-            start(pool)
-            children = workers(host)
-            assert len(children) == 2
-            host.signal(number)
-            assert host.process.wait(20) == 0
-            assert not any(child.is_running() for child in children)
-            pool.send(0, "ok")
-            assert type(gather(pool)[0].error) is HostLost
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.full)]
+)
+def test_a_signal_ends_a_host_with_its_workers(number):
+    with hosts(1) as (host,), EnvPool(FAULTY, 2, hosts=[host.address], workers=2) as pool:
+        start(pool)
+        children = workers(host)
+        assert len(children) == 2
+        host.signal(number)
+        assert host.process.wait(20) == 0
+        assert not any(child.is_running() for child in children)
+        pool.send(0, "ok")
+        assert type(gather(pool)[0].error) is HostLost
 
 
+@pytest.mark.full
 def test_a_second_signal_ends_a_host_at_once():
     with hosts(1) as (host,), EnvPool(FAULTY, 1, hosts=[host.address]) as pool:
         start(pool)
@@ -255,6 +259,7 @@ def shorten(monkeypatch):
     monkeypatch.setattr(driver, "PONG_WITHIN", 2.0)
 
 
+@pytest.mark.full
 def test_a_silent_host_is_lost_and_a_busy_one_is_not(two, alive, monkeypatch):
     slow = "faulty_envs:support/Slow-v0"
     with EnvPool(slow, 2, hosts=alive, workers=1, delay=5.0) as pool:
@@ -278,6 +283,7 @@ def test_a_silent_host_is_lost_and_a_busy_one_is_not(two, alive, monkeypatch):
         assert gather(pool)[0].error is None, "the other host does it"
 
 
+@pytest.mark.full
 def test_a_driver_that_does_other_work_loses_nothing(alive, monkeypatch):
     slow = "faulty_envs:support/Slow-v0"
     with EnvPool(slow, 2, hosts=alive[:1], workers=2, delay=5.0) as pool:
@@ -292,6 +298,7 @@ def test_a_driver_that_does_other_work_loses_nothing(alive, monkeypatch):
         assert [r.observation for r in gather(pool).values()] == ["turn 1"]
 
 
+@pytest.mark.full
 def test_after_the_loss_of_all_hosts_a_reset_waits_then_names_each(two, alive, monkeypatch):
     monkeypatch.setattr(driver, "PAUSES", (0.1, 0.2))
     with EnvPool(FAULTY, 2, hosts=alive, timeout=0.1, start_timeout=3.0) as pool:
@@ -317,6 +324,7 @@ def test_after_the_loss_of_all_hosts_a_reset_waits_then_names_each(two, alive, m
         assert gather(pool)[1].observation == "seed 1", "it is still waiting"
 
 
+@pytest.mark.full
 def test_with_asyncio_a_reset_waits_for_a_host_that_comes_back(two, alive):
     async def play():
         async with AsyncEnvPool(FAULTY, 2, hosts=alive[:1], workers=1) as pool:

@@ -108,7 +108,11 @@ def test_an_interrupt_loses_no_request_of_those_sent_together():
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # of a worker whose start was interrupted
 @pytest.mark.parametrize("step", [17, pytest.param(1, marks=pytest.mark.full)])
 @pytest.mark.parametrize(
-    ("fault", "error", "timeout"), [("die", WorkerDied, 60), ("hang", EnvTimeout, 1e-6)]
+    ("fault", "error", "timeout"),
+    [
+        ("die", WorkerDied, 60),
+        pytest.param("hang", EnvTimeout, 1e-6, marks=pytest.mark.full),
+    ],
 )
 def test_an_interrupt_while_a_worker_is_replaced_blames_nobody_else(
     fault, error, timeout, step, monkeypatch
@@ -133,6 +137,7 @@ def test_an_interrupt_while_a_worker_is_replaced_blames_nobody_else(
             assert caller.shown(2) == ["turn 0", NeighbourFailed, "turn 0", "turn 1"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("step", [29, pytest.param(1, marks=pytest.mark.full)])
 def test_an_interrupt_of_a_driver_loses_and_repeats_no_result(step):
     with hosts(2) as started:
@@ -153,6 +158,7 @@ def test_an_interrupt_of_a_driver_loses_and_repeats_no_result(step):
                 ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("step", [97, pytest.param(7, marks=pytest.mark.full)])
 def test_an_interrupt_while_a_host_is_lost_blames_nobody_else(step, monkeypatch):
     monkeypatch.setattr("agentgym_envs.pool.hosts.PAUSES", (3600.0, 3600.0))

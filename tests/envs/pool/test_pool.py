@@ -428,12 +428,22 @@ def test_one_agent_is_not_several():
             EnvTimeout,
             "no answer within 2 s",
         ),
-        (FAULTY, {"construct": "die"}, WorkerDied, "with status 7"),
-        (FAULTY, {"construct": "exit"}, EnvRaised, "SystemExit.*leaving"),
         (FAULTY, {"construct": "raise"}, EnvRaised, "broken on purpose"),
         (FAULTY, {"colour": 1}, ArgumentError, "does not take 'colour'"),
-        ("agentgym/Maze-v1", {"tasks": "none-*"}, TaskError, "none-"),
-        ("agentgym/Maze-v1", {"split": "odd"}, ArgumentError, "agentgym-envs: unknown split 'odd'"),
+        *(
+            pytest.param(*case, marks=pytest.mark.full)
+            for case in [
+                (FAULTY, {"construct": "die"}, WorkerDied, "with status 7"),
+                (FAULTY, {"construct": "exit"}, EnvRaised, "SystemExit.*leaving"),
+                ("agentgym/Maze-v1", {"tasks": "none-*"}, TaskError, "none-"),
+                (
+                    "agentgym/Maze-v1",
+                    {"split": "odd"},
+                    ArgumentError,
+                    "agentgym-envs: unknown split 'odd'",
+                ),
+            ]
+        ),
         ("agentgym/Nowhere-v0", {}, UnknownName, "Nowhere"),
     ],
 )
@@ -523,7 +533,9 @@ def test_a_bare_action_is_written_in_the_format():
         assert gather(pool, 1)[0].info["invalid"]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.full) for seed in (1, 2))]
+)
 def test_every_request_gets_one_result_whatever_happens(seed):
     rng = random.Random(seed)
     faults = ["raise", "die", "exit", "garbage", "crash", "x" * 3_000_000, "hang"]

@@ -277,6 +277,7 @@ def test_a_base_address_with_a_slash_works(server):
     server.ask("/babyai/close", answer)
 
 
+@pytest.mark.full
 def test_a_single_family_is_also_served_at_the_root():
     with serving("agentgym/TextCraft-v2", "--sessions", "1", "--workers", "1") as served:
         status, answer = served.ask("/create", {})
@@ -313,6 +314,7 @@ def test_alfworld_sorts_the_commands_in_its_own_words():
     ]
 
 
+@pytest.mark.full
 def test_webarena_plays_on_hosted_sites(webarena):
     number = webarena.ask("/webarena/create", b"", method="POST")[1]["env_idx"]
 

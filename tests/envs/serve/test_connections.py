@@ -8,6 +8,7 @@ import socket
 import time
 
 import psutil
+import pytest
 from served import SLOW, caller, limited, speak, until
 
 from agentgym_envs.serve.limits import allow_descriptors
@@ -15,6 +16,7 @@ from agentgym_envs.serve.limits import allow_descriptors
 TEXTCRAFT = "agentgym/TextCraft-v2"
 
 
+@pytest.mark.full
 def test_half_requests_are_dropped_in_time_and_slow_ones_too():
     with limited(TEXTCRAFT, arrival=2.0) as served:
         process = psutil.Process(served.process.pid)
@@ -41,6 +43,7 @@ def test_half_requests_are_dropped_in_time_and_slow_ones_too():
         assert served.ask("/create", {})[0] == 200
 
 
+@pytest.mark.full
 def test_connections_above_the_limit_close_the_unused_ones():
     request = b"GET /openenv/list_environments HTTP/1.1\r\nHost: localhost\r\n\r\n"
     with limited(SLOW, "--set", "delay=1.0", connections=20) as served:
@@ -67,6 +70,7 @@ def test_connections_above_the_limit_close_the_unused_ones():
             assert not no_answer(connections[-1], request)
 
 
+@pytest.mark.full
 def test_a_new_connection_is_closed_if_all_others_have_requests():
     with limited(TEXTCRAFT, connections=5) as served, contextlib.ExitStack() as opened:
         for _ in range(5):

@@ -110,6 +110,7 @@ def test_connections_that_vanish_leave_no_descriptor(server):
     assert server.sessions() == opened
 
 
+@pytest.mark.full
 def test_lost_clients_of_every_kind_leave_nothing():
     with limited(TEXTCRAFT, idle=1.0, sessions=400) as served:
         process = psutil.Process(served.process.pid)
@@ -198,6 +199,7 @@ def test_idle_sessions_end_but_never_while_a_request_runs():
         assert sum(served.metric("sessions_expired_total").values()) == 1
 
 
+@pytest.mark.full
 def test_requests_over_the_rate_wait_and_create_is_refused():
     with serving(TEXTCRAFT, "--workers", "1", "--rate", "20") as served:
         _, made = served.ask("/create", {})
@@ -213,6 +215,7 @@ def test_requests_over_the_rate_wait_and_create_is_refused():
         assert all("more than 20 requests per second" in error for error in refused)
 
 
+@pytest.mark.full
 def test_a_dead_worker_is_an_error_and_a_reset_brings_the_session_back():
     with serving(TEXTCRAFT, "--workers", "1") as served:
         _, made = served.ask("/create", {})

@@ -369,6 +369,7 @@ def test_the_browser_is_looked_for_in_order(tmp_path, monkeypatch):
     assert chromium.find(None, str(own)) == str(own)
 
 
+@pytest.mark.full
 def test_a_browser_is_named_as_in_a_shell(make, tmp_path, monkeypatch):
     program(tmp_path, f'exec "{chromium.find(None, chromium.own_executable())}" "$@"')
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)

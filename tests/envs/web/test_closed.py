@@ -80,7 +80,7 @@ def programs(tmp_path, monkeypatch):
     return called
 
 
-def tried(make, outside, browser, tmp_path, reachable=()):
+def tried(make, outside, browser, tmp_path, reachable=(), every=1):
     """Opens a page for each way, in a secure context, where a browser offers the most functions."""
     secret = tmp_path / "secret.html"
     secret.write_text(
@@ -90,7 +90,7 @@ def tried(make, outside, browser, tmp_path, reachable=()):
     env = make(pages, origin="http://pages.localhost", browser=browser, outside=reachable)
     env.reset(seed=1)
     blocked = Counter()
-    for name in ways_out.NAMES:
+    for name in ways_out.NAMES[::every]:
         text, *_, info = env.step(f"goto [{env.origin}/{name}]")
         assert "a secret" not in text, name
         time.sleep(0.05)
@@ -109,23 +109,22 @@ SHELL = pytest.mark.skipif(
 
 
 @pytest.mark.parametrize(
-    "browser", [None, pytest.param("chromium-headless-shell", marks=[pytest.mark.full, SHELL])]
+    ("browser", "every"),
+    [
+        (None, 4),
+        pytest.param(None, 1, marks=pytest.mark.full),
+        pytest.param("chromium-headless-shell", 1, marks=[pytest.mark.full, SHELL]),
+    ],
 )
-def test_no_way_leads_out(alone, make, outside, programs, tmp_path, browser):
+def test_no_way_leads_out(alone, make, outside, programs, tmp_path, browser, every):
     assert len(set(ways_out.NAMES)) == len(ways_out.NAMES) >= 160
     assert f"[{len(ways_out.NAMES)} ways out]" in README
-    blocked = tried(make, outside, browser, tmp_path)
+    blocked = tried(make, outside, browser, tmp_path, every=every)
     assert (outside.heard, outside.datagrams) == ([], [])
     assert not programs.exists(), programs.read_text()
-    assert blocked >= Counter(
-        {
-            f"http://{outside.host}": 90,
-            outside.host: 1,
-            "mailto:": 1,
-            "tel:": 1,
-            "service worker": 1,
-        }
-    )
+    assert blocked[f"http://{outside.host}"] >= 90 // every
+    if every == 1:
+        assert blocked >= Counter({outside.host: 1, "mailto:": 1, "tel:": 1, "service worker": 1})
 
 
 @pytest.mark.full

@@ -189,6 +189,7 @@ def test_no_browser_outlives_a_killed_parent():
         shutil.rmtree(temporary, ignore_errors=True)
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_memory_and_processes_do_not_grow(make):
     env = make("<h1>a</h1><a href=/>again</a>")

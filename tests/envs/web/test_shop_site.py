@@ -132,6 +132,7 @@ def test_a_review_is_about_its_product_and_fits_its_rating(reviews):
             ), r["body"]
 
 
+@pytest.mark.full
 def test_a_review_agrees_with_the_product_and_with_the_order_that_brought_it(reviews, snapshot):
     """Prices, days, material, measure and origin in a text are those of its product and order."""
     attributes = collections.defaultdict(dict)

@@ -32,7 +32,9 @@ def contents(db):
     return found
 
 
-@pytest.mark.parametrize("tables", PACKED)
+@pytest.mark.parametrize(
+    "tables", [pytest.param(t, marks=[pytest.mark.full] * (t != "map")) for t in PACKED]
+)
 def test_a_file_holds_what_its_site_is_filled_with(tables):
     """If this fails, run ``python -m agentgym_envs.envs.web.sites.packed``."""
     made, read = open_database(), open_database()
@@ -62,6 +64,7 @@ def test_a_database_survives_packing():
     assert [r[0] for r in read.execute("SELECT x FROM v ORDER BY x")] == [None, 'é\n"']
 
 
+@pytest.mark.full
 def test_every_process_has_the_same_bytes():
     path = {**os.environ, "PYTHONHASHSEED": "77"}
     done = subprocess.run(

@@ -140,6 +140,7 @@ def test_doing_nothing_solves_nothing(snapshots):
     assert [t["name"] for t in TASKS if passed(t, "", snapshots)] == []
 
 
+@pytest.mark.full
 def test_random_answers_solve_next_to_nothing(snapshots):
     """Answers of other tasks, numbers, words and N/A in turn."""
     answers = [t["oracle"][-1][1] for t in TASKS]
@@ -160,7 +161,7 @@ def wanted(task):
     return spec["kind"], str(spec.get("among")), spec["value"]
 
 
-@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.full)])
+@pytest.mark.parametrize("every", [15, pytest.param(1, marks=pytest.mark.full)])
 def test_an_answer_of_everything_solves_nothing_and_the_best_of_allowed_length_next_to_nothing(
     snapshots, every
 ):
@@ -247,7 +248,7 @@ def test_episodes_are_private_and_start_from_the_snapshot():
     two.close()
 
 
-@pytest.mark.parametrize("pages", [120, pytest.param(1000, marks=pytest.mark.full)])
+@pytest.mark.parametrize("pages", [50, pytest.param(1000, marks=pytest.mark.full)])
 def test_no_link_is_dead(pages):
     """Follows the links of every site from its start page, signed in."""
     host = hosts.Host()

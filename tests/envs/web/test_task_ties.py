@@ -122,6 +122,7 @@ def test_the_best_is_alone_and_is_the_answer(databases, text):
         assert str(first[0]) == task["oracle"][-1][1], task["name"]
 
 
+@pytest.mark.full
 def test_no_answer_stands_in_its_own_text(databases):
     """Repeating the task, or one of the values that it names, is not an answer."""
 

@@ -67,7 +67,17 @@ def taught(folder, teacher, env):
     return str(folder)
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize(
+    "file",
+    [
+        pytest.param(
+            file,
+            id=file.relative_to(ROOT).as_posix(),
+            marks=[pytest.mark.full] * (file.parent.name == "compare"),
+        )
+        for file in FILES
+    ],
+)
 def test_it_passes_every_check(file, model, teacher, said, judge, tmp_path):
     raw = tomllib.loads(file.read_text())
     for own in ("title", "test_horizon", "points", "reference", "sets"):  # of benchmarks/compare.py

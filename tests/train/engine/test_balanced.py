@@ -12,7 +12,7 @@ import torch
 
 from agentgym_train.data.batching import pack
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.full]
 EVERY = pytest.mark.parametrize(
     ("number", "stage"),
     [(number, stage) for number in balanced.SHARES for stage in balanced.STAGES],

@@ -169,12 +169,18 @@ def check(model, case, metrics, weights):
 
 
 @pytest.mark.parametrize(
-    "case", ["model-0-float32", "model-3-float32", "head-0-float32", "head-3-float32"]
+    "case",
+    [
+        "model-0-float32",
+        "head-3-float32",
+        *(pytest.param(c, marks=pytest.mark.full) for c in ("model-3-float32", "head-0-float32")),
+    ],
 )
 def test_it_takes_the_steps_of_plain_torch(model, case):
     check(model, case, *actor_critic.play(model, *case.split("-")))
 
 
+@pytest.mark.full
 def test_bootstrapped_steps_of_two_processes_are_those_of_plain_torch(model, warm, tmp_path):
     cases = [f"{kind}-{stage}-float32-bootstrap" for kind in ("model", "head") for stage in "03"]
     out = tmp_path / "out.pt"

@@ -149,12 +149,14 @@ def norm(model, *, micro_batch_tokens, dtype="bfloat16", trajectories=192):
         engine.close()
 
 
+@pytest.mark.full
 def test_the_number_of_micro_batches_does_not_matter_in_bfloat16(model):
     whole = norm(model, micro_batch_tokens=10**6, dtype="float32")
     assert norm(model, micro_batch_tokens=10**6) == pytest.approx(whole, rel=0.02)
     assert norm(model, micro_batch_tokens=1) == pytest.approx(whole, rel=0.02)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("stage", [*(pytest.param(s, marks=pytest.mark.full) for s in (0, 2)), 3])
 def test_small_gradients_add_up_in_bfloat16(model, stage):
     """bfloat16 cannot add 1/512 of a number to it; 128 such parts are a quarter of it."""

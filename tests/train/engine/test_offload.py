@@ -71,10 +71,10 @@ def rest(engine, stage):
     "case",
     [
         (0, "float32", False),
-        (3, "float32", True),
         *(
             pytest.param(case, marks=pytest.mark.full)
             for case in [
+                (3, "float32", True),
                 (0, "float32", True),
                 (1, "float32", False),
                 (2, "bfloat16", False),

@@ -110,6 +110,7 @@ def test_only_a_sharded_state_is_converted_and_only_for_another_number(tmp_path,
     assert checkpoint.recover(tmp_path) == [], "it stays intact"
 
 
+@pytest.mark.full
 def test_a_conversion_that_fails_is_one_line(tmp_path):
     folder = save(tmp_path, 2)
     (folder / "engine" / "zero_pp_rank_0_mp_rank_00_optim_states.pt").write_bytes(b"no pickle")

@@ -180,9 +180,14 @@ def test_a_model_whose_code_rules_out_the_first_method_needs_the_option_too(tmp_
     ("kind", "shape"),
     [
         ("mistral", {}),
-        ("phi3", {}),
-        ("gemma3_text", {}),
-        ("qwen2", {"use_sliding_window": True, "max_window_layers": 1}),
+        *(
+            pytest.param(*case, marks=pytest.mark.full)
+            for case in [
+                ("phi3", {}),
+                ("gemma3_text", {}),
+                ("qwen2", {"use_sliding_window": True, "max_window_layers": 1}),
+            ]
+        ),
     ],
 )
 def test_a_window_longer_than_the_trial_is_exact(kind, shape):
@@ -566,7 +571,7 @@ def test_a_stop_token_ends_and_belongs_to_the_sample(generator):
 
 
 @pytest.mark.parametrize("kind", ["qwen2", "gpt2"])
-@pytest.mark.parametrize("both_names", [False, True])
+@pytest.mark.parametrize("both_names", [pytest.param(False, marks=pytest.mark.full), True])
 def test_new_weights_are_used_tied_ones_under_one_name_or_both(kind, both_names):
     other = tiny.model(kind, seed=9)
     generator = HFGenerator(tiny.model(kind))

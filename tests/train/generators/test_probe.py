@@ -115,7 +115,7 @@ class NotesPrompts(Wrapped):
         super().submit(row, ids)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("dtype", [pytest.param("float32", marks=pytest.mark.full), "bfloat16"])
 @pytest.mark.parametrize("kind", tiny.ARCHITECTURES)
 def test_the_embedded_generator_passes_with_every_architecture(kind, dtype):
     model = tiny.model(kind).eval().to(getattr(torch, dtype))

@@ -114,7 +114,9 @@ def test_the_cache_of_32_episodes_of_a_7b_model(tmp_path):
     assert generation.cache(shape, Rows(32, 32768), 2) / GIB == 56 * generation.GROWTH
 
 
-@pytest.mark.parametrize("critic", [None, "head", "model"])
+@pytest.mark.parametrize(
+    "critic", [*(pytest.param(c, marks=pytest.mark.full) for c in (None, "head")), "model"]
+)
 def test_fake_tensors_need_what_real_ones_need(tmp_path, critic):
     """The same passes over real weights, counted in the same way."""
     folder = qwen.save(tmp_path, "small")
@@ -138,6 +140,7 @@ def test_fake_tensors_need_what_real_ones_need(tmp_path, critic):
     assert trace(asked).activations == pytest.approx(live.peak - start, rel=0.01)
 
 
+@pytest.mark.full
 def test_activations_grow_with_tokens_layers_and_the_bonus(tmp_path):
     folder = qwen.save(tmp_path, "small")
     short, long = (trace(setting(folder, tokens=n)).activations for n in (500, 1000))
@@ -175,6 +178,7 @@ def test_more_cards_and_higher_stages_never_hold_more(dtype, zero):
                 assert all(b <= a for a, b in zip(low, high, strict=True))
 
 
+@pytest.mark.full
 def test_a_plan_falls_with_every_measure(tmp_path):
     config = configuration.load(qwen.written(tmp_path))
     base = plan.make(config, Cards(2))

@@ -50,7 +50,9 @@ def test_the_table_has_the_numbers_of_the_plan_in_80_columns(tmp_path):
     assert "Generator: one cache for all turns," in shown.output
 
 
-@pytest.mark.parametrize("share", [0.9, pytest.param(0.4, marks=pytest.mark.full), 0.2])
+@pytest.mark.parametrize(
+    "share", [0.9, *(pytest.param(s, marks=pytest.mark.full) for s in (0.4, 0.2))]
+)
 def test_a_proposed_change_makes_the_run_fit(tmp_path, share):
     file, values = qwen.written(tmp_path), ["model.max_context=8192", "env.group_size=4"]
     memory = share * plan.make(configuration.load(file, values), Cards(4)).peak / GIB
@@ -66,6 +68,7 @@ def test_a_proposed_change_makes_the_run_fit(tmp_path, share):
     assert f"It fits: {said} GiB" in again.output
 
 
+@pytest.mark.full
 def test_the_first_single_change_that_is_enough_is_proposed(tmp_path):
     """A change of no result comes before one that changes results."""
     config = configuration.load(qwen.written(tmp_path))
@@ -98,6 +101,7 @@ def test_one_change_comes_before_several_and_no_change_is_superfluous(monkeypatc
     assert switches.fitting(10, None, 5) is None
 
 
+@pytest.mark.full
 def test_nothing_fits_into_a_tiny_card(tmp_path):
     shown = invoke(qwen.written(tmp_path), "--memory", 0.001)
     assert shown.exit_code == 1
@@ -162,7 +166,7 @@ def test_main_memory_is_that_of_the_machine():
     assert command.main_memory() > 2**30
 
 
-QUICK = [("7b", ""), ("0.5b", "-lora")]
+QUICK = [("0.5b", "")]
 
 
 @CHECKPOINTING
@@ -183,7 +187,8 @@ def test_the_shipped_sizes_fit_eight_cards_of_80_gib(tmp_path, size, lora):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("script", ["gpu.py", pytest.param("memory.py", marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("script", ["gpu.py", "memory.py"])
 def test_a_benchmark_runs_small_on_this_machine(script, warm, tmp_path):
     out = tmp_path / "result.md"
     warm.play(ROOT / "benchmarks" / script, tmp_path, "--small", "--out", out)

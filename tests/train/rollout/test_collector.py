@@ -152,7 +152,9 @@ def test_the_context_holds_the_conversation_and_room_for_one_more_action(tmp_pat
     assert retried == (Status.COMPLETED, turns), "what was said before the failure takes no room"
 
 
-@pytest.mark.parametrize("fault", ["raise", "hang", "die"])
+@pytest.mark.parametrize(
+    "fault", ["raise", *(pytest.param(fault, marks=pytest.mark.full) for fault in ("hang", "die"))]
+)
 def test_a_failing_environment_is_retried_on_a_fresh_one(fault, tmp_path):
     starts = [Start(0, 1)] * 4
     groups, collector, _, _ = collect(
@@ -193,7 +195,7 @@ def test_an_environment_that_always_fails_never_reaches_the_loss():
     assert groups[1].trajectories[0].success
 
 
-@pytest.mark.parametrize("fault", ["hang", "die"])
+@pytest.mark.parametrize("fault", [pytest.param("hang", marks=pytest.mark.full), "die"])
 def test_a_neighbour_of_a_dying_environment_loses_none_of_its_retries(fault):
     """Both share a worker: one ends the other more often than an episode is retried."""
     groups, collector, *_ = collect(

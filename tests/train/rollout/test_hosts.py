@@ -73,6 +73,7 @@ def test_random_play_and_baselines_are_those_of_this_machine(two, monkeypatch):
     assert baselines.play(maze, "random", hosts=addresses, **tasks) == local[1]
 
 
+@pytest.mark.full
 def test_the_loss_of_a_host_uses_up_no_retry(two):
     """The only host is killed twice while two episodes play, which may not fail even once."""
     host, kills = two[0], [3, 5]

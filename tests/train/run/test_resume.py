@@ -3,15 +3,12 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from functools import cache
 from pathlib import Path
 from statistics import fmean
 
 import interrupted
-import processes
 import pytest
 import safetensors.torch
 import small_run
@@ -214,7 +211,7 @@ HASH = {"id": "hash_env:support/Hash-v0", "group_size": 3, "workers": 1}
 
 
 def test_two_processes_through_the_launcher_with_uneven_episodes_of_two_environments(
-    model, tmp_path
+    model, warm, tmp_path
 ):
     path = small_run.write(
         tmp_path,
@@ -232,16 +229,7 @@ def test_two_processes_through_the_launcher_with_uneven_episodes_of_two_environm
         ],
         eval={"kwargs": {}, "episodes": 3, "horizon": 6},
     )
-    command = [sys.executable, "-m", "agentgym_train.cli", "run", str(path), "--processes", "2"]
-    done = subprocess.run(
-        command,
-        env=processes.environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=200,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
+    warm.finish(path, "--processes", 2)
     steps = rows(tmp_path / "run")
     assert [[each["episodes"] for each in r["env"].values()] for r in steps] == [[6.0, 3.0]] * 2, (
         "each process plays in one of them"

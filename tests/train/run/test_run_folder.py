@@ -199,11 +199,16 @@ def test_processes_of_one_run_share_its_lock(tmp_path):
     ("file", "text", "message"),
     [
         ("evaluation.json", '{"before": {"success": 0.', "evaluation.json is not valid JSON"),
-        ("evaluation.json", "", "evaluation.json is not valid JSON"),
-        ("evaluation.json", "[3]", "evaluation.json holds no results"),
         ("metrics.jsonl", '{"step": 1}\n\0\0\0\0\n{"step": 3}\n', "line 2 of "),
-        ("metrics.jsonl", '{"step": 1}\n{"stp": 2}\n', "line 2 of "),
-        ("metrics.jsonl", "7\n", "line 1 of "),
+        *(
+            pytest.param(*case, marks=pytest.mark.full)
+            for case in [
+                ("evaluation.json", "", "evaluation.json is not valid JSON"),
+                ("evaluation.json", "[3]", "evaluation.json holds no results"),
+                ("metrics.jsonl", '{"step": 1}\n{"stp": 2}\n', "line 2 of "),
+                ("metrics.jsonl", "7\n", "line 1 of "),
+            ]
+        ),
     ],
 )
 def test_results_that_cannot_be_read_are_named_before_any_work(tmp_path, file, text, message):

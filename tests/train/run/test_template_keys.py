@@ -39,6 +39,7 @@ def prepared(path, *overrides):
     return configuration.load(path.parent / "run" / "config.toml")
 
 
+@pytest.mark.full
 def test_a_resumed_run_keeps_the_date_of_its_first_start(tmp_path, monkeypatch):
     model = tiny.save(tmp_path / "model", template="{{ strftime_now('%d %b') }}" + tiny.CHATML)
     run = {"folder": str(tmp_path / "run")}

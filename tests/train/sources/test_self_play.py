@@ -23,6 +23,7 @@ from agentgym_train.evaluation import episodes, evaluate
 from agentgym_train.generators.hf import HFGenerator
 from agentgym_train.models import scratch
 from agentgym_train.protocols import RunContext
+from agentgym_train.rollout import descriptions
 from agentgym_train.rollout.collector import Collector, Start, _AgentState, _Episode
 from agentgym_train.rollout.environments import make_training_envs
 from agentgym_train.run.prepare import check
@@ -164,6 +165,22 @@ def test_a_failure_is_nobodys_loss():
     assert [(f.turn, f.given_up) for f in collector.failures] == [(2, False), (2, True)]
 
 
+@pytest.fixture(scope="module")
+def described_once():
+    """Each environment is described in one process for all tests of a refusal."""
+    describe, known = descriptions.pool.describe, {}
+
+    def once(*args, **kwargs):
+        key = repr((args, kwargs))
+        if key not in known:
+            known[key] = describe(*args, **kwargs)
+        return known[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(descriptions.pool, "describe", once)
+        yield
+
+
 def config(tmp_path, **sections):
     """Returns the configuration of a run of Nim."""
     env = {"id": NIM, "kwargs": {"seats": "all"}, "groups": 4, "group_size": 2, "workers": 1}
@@ -227,11 +244,14 @@ def config(tmp_path, **sections):
         ),
     ],
 )
-def test_what_cannot_be_played_is_refused_before_any_work(tmp_path, sections, message):
+def test_what_cannot_be_played_is_refused_before_any_work(
+    described_once, tmp_path, sections, message
+):
     with pytest.raises(ConfigError, match=message):
         check(config(tmp_path, **sections))
 
 
+@pytest.mark.full
 def test_processes_share_the_tasks_whatever_their_number(tmp_path):
     made = config(
         tmp_path,
@@ -263,6 +283,7 @@ def test_the_policy_learns_from_both_agents_and_from_each_beside_its_own(tmp_pat
     assert tasks[2] == tasks[3]
 
 
+@pytest.mark.full
 def test_beside_a_frozen_model_one_agent_learns(tmp_path, monkeypatch):
     closed = []
     monkeypatch.setattr(HFGenerator, "close", lambda generator: closed.append(generator))
@@ -332,6 +353,7 @@ def test_games_and_episodes_of_one_agent_are_counted_together():
     assert [row["episodes"] for row in told["env"].values()] == [10, 11, 7]
 
 
+@pytest.mark.full
 def test_a_saved_model_is_evaluated_in_every_seat(tmp_path, monkeypatch):
     eval_ = {"kwargs": {"seats": "all", "split": "test"}, "episodes": 4, "horizon": 20}
     model = tiny.save(tmp_path / "run" / "model", template=tiny.CHATML)

@@ -176,6 +176,7 @@ def mixed(home, folders, weights, **more):
     return plugin, made
 
 
+@pytest.mark.full
 def test_a_mixture_gives_each_part_its_share_of_every_step(folders, tmp_path):
     plugin, made = mixed(tmp_path, folders, [1.0, 3.0])
     with closing(plugin.build(made)) as source:

@@ -1,13 +1,13 @@
 """Installs a browser for the web environments.
 
-An existing browser comes first, then Playwright's download, then, for root, the system's package.
+An existing browser comes first, then Playwright's download, then, for root, the system's packages.
 """
 
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -28,17 +28,14 @@ SYSTEM = {
 """The command that installs a browser, by package manager."""
 
 PLAYWRIGHT = (sys.executable, "-m", "playwright")
-APT = (
-    ["apt-get", "update"],
-    ["apt-get", "install", "--yes", "--no-install-recommends", "chromium"],
-)
+APT = ("apt-get", "install", "--yes", "--no-install-recommends")
 
 
 def install_browser(run: Callable[[list[str]], int] = subprocess.call) -> str:
     """Installs a browser unless a working one is present; returns its path.
 
-    The first source is Playwright's download. The second source, for root only, is a system
-    package.
+    The first source is Playwright's download. The other sources, for root only, are packages of
+    the system.
 
     Raises:
         MissingBrowser: no browser starts; the message names the command that installs the system's
@@ -48,8 +45,8 @@ def install_browser(run: Callable[[list[str]], int] = subprocess.call) -> str:
     if find_spec("playwright") is None:
         raise MissingExtra("a browser", "web")
     own = own_executable()
-    for commands in ([], [[*PLAYWRIGHT, "install", "chromium"]], None):
-        for command in _for_root(own) if commands is None else commands:
+    for commands in _sources(own):
+        for command in commands:
             run(command)
         try:
             return usable(own)
@@ -75,10 +72,14 @@ def usable(own: str) -> str:
     return path
 
 
-def _for_root(own: str) -> list[list[str]]:
-    """Returns root's commands to complete Playwright's browser or to install the system's."""
+def _sources(own: str) -> Iterator[list[list[str]]]:
+    """Yields the commands of one source after another; the first source is this machine."""
+    yield []
+    yield [[*PLAYWRIGHT, "install", "chromium"]]
     if getattr(os, "geteuid", lambda: 1)() != 0:
-        return []
+        return
     if Path(own).exists():
-        return [[*PLAYWRIGHT, "install-deps", "chromium"]]
-    return [list(command) for command in APT] if shutil.which("apt-get") else []
+        yield [[*PLAYWRIGHT, "install-deps", "chromium"]]
+    elif shutil.which("apt-get"):
+        yield [["apt-get", "update"], [*APT, "chromium-headless-shell"]]
+        yield [[*APT, "chromium"]]
