@@ -418,6 +418,19 @@ def test_errors_of_another_kind_are_no_refusal(monkeypatch):
         check(monkeypatch, "refuses", Planted(kind=Raising))
 
 
+def test_a_build_of_torch_for_an_accelerator_that_is_missing_uses_the_cpu(monkeypatch):
+    """Such a build names the accelerator, also on a machine without one."""
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: False)
+    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda: torch.device("cuda"))
+
+    class Elsewhere(Planted):
+        def build(self, context):
+            raise ModelError(f"on {context.device}")
+
+    with pytest.raises(ConformanceError, match="on cpu"):
+        check(monkeypatch, "refuses", Elsewhere())
+
+
 def test_methods_that_are_missing_are_named(monkeypatch):
     hollow = SimpleNamespace(build=lambda *_: SimpleNamespace(load=print))
     with pytest.raises(

@@ -21,6 +21,7 @@ from agentgym_train.engine.distributed import Distributed
 from agentgym_train.engine.logps import token_logps
 from agentgym_train.errors import ModelError
 from agentgym_train.generators import probe
+from agentgym_train.models import loading
 from agentgym_train.protocols import Generator, GeneratorContext, Sample, Sampling, Session
 from agentgym_train.testing.failures import Fail, failing, reporting
 
@@ -123,13 +124,12 @@ def check_generator(name_or_options: str | Mapping[str, Any]) -> list[str]:
     options = {"name": name_or_options} if isinstance(name_or_options, str) else name_or_options
     plugin = plugins.make(plugins.GENERATOR, options)
     fail = failing(plugins.title(plugin))
-    device = torch.accelerator.current_accelerator() or torch.device("cpu")
     model = _model(0)
     with tempfile.TemporaryDirectory() as folder:
         model.save_pretrained(folder)
         context = GeneratorContext(
             model_folder=folder,
-            device=device,
+            device=loading.device(),
             dtype=torch.float32,
             max_context=CONTEXT,
             max_rows=0,
@@ -141,7 +141,7 @@ def check_generator(name_or_options: str | Mapping[str, Any]) -> list[str]:
             generator = plugin.build(context)
         name = f"generator {options['name']!r}"
         plugins.verify(generator, Generator, name)
-        tested = _Tested(name, generator, fail, model.to(device))
+        tested = _Tested(name, generator, fail, model.to(loading.device()))
         return [check(tested) for check in CHECKS]
 
 
