@@ -260,6 +260,25 @@ def test_one_conversation_that_the_server_refuses_costs_its_episode_alone(tmp_pa
         assert [item.task_id for item in runner.missing(items)] == [bad]
 
 
+@pytest.mark.parametrize(
+    ("finish", "end"), [("refusal", "refused"), ("context", "context"), ("length", "truncated")]
+)
+def test_how_a_reply_ends_can_end_the_episode(tmp_path, finish, end):
+    class Ending(Model):
+        async def complete(self, messages, *, tools=None, sample=""):
+            reply = await super().complete(messages)
+            return replace(reply, finish=finish if len(self.asked) == 2 else "stop")
+
+    (row,) = evaluate(tmp_path, mazes(1), client=Ending(), horizon=3).record.rows
+    assert (row["row"], row["end"]) == ("episode", end)
+    assert [turn.get("cut", False) for turn in row["turns"]] == (
+        [False, True, False] if finish == "length" else [False]
+    )
+    assert ("error" in row) == (finish != "length")
+    assert row["usage"]["calls"] == (3 if finish == "length" else 2), "a refusal is paid for"
+    assert row["calls"][1]["finish"] == finish
+
+
 def test_a_lesson_that_cannot_be_had_costs_no_episode(tmp_path):
     def answer(messages):
         if "What went wrong" in messages[-1]["content"]:

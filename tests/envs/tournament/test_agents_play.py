@@ -247,7 +247,7 @@ def test_a_server_that_fails_takes_its_player_out_and_no_other_one():
     ], "a player without a game has no rating"
     assert len(results("good")) == len(results("greedy")) == 8
     faults = rows("fault")
-    assert {(row["fault"], row["player"]) for row in faults} == {("provider", "bad")}
+    assert {(row["fault"], row["player"]) for row in faults} == {("rejected", "bad")}
     assert len(faults) == 8
 
 

@@ -186,7 +186,7 @@ def test_a_server_that_fails_costs_nobody_a_game(server):
     )
     assert "6 of 6 games" in output
     faults = [row for row in read(Path("out"))[0] if row["row"] == "fault"]
-    assert [(row["fault"], row["try"]) for row in faults] == [("provider", 1)] * 2
+    assert [(row["fault"], row["try"]) for row in faults] == [("rejected", 1)] * 2
     assert "stub answers 400" in faults[0]["error"]
 
 

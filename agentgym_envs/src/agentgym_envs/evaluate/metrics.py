@@ -230,7 +230,8 @@ def without_refused(rows: Sequence[Row]) -> tuple[float, float] | None:
 def cut_replies(rows: Sequence[Row]) -> float:
     """Returns the share of replies that reached the limit of tokens; 0 without a reply."""
     calls = [call for row in rows for call in row.get("calls", ())]
-    return sum(call.get("finish") == "length" for call in calls) / max(len(calls), 1)
+    cut = sum(1 for call in calls if call.get("finish") == "length")
+    return cut / max(len(calls), 1)
 
 
 def compare(first: Sequence[Row], second: Sequence[Row]) -> Pairing | None:

@@ -214,9 +214,11 @@ class Tournament:
             )
         except PlayerFailed as error:
             cause = error.cause
-            if isinstance(cause, ProviderRefused) and cause.status in HOPELESS:
-                self.players[error.player].out = f"its server refuses it: {cause}"
             said = {"fault": "provider", "player": error.player, "error": str(error)}
+            if isinstance(cause, ProviderRefused):
+                said["fault"] = "rejected"
+                if cause.status in HOPELESS:
+                    self.players[error.player].out = f"its server refuses it: {cause}"
             if isinstance(cause, AgentFailure):
                 said |= {"fault": "agent", "traceback": cause.trace}
         except (AgentGymError, Stopped):
