@@ -33,12 +33,14 @@ from agentgym_envs.errors import (
     AgentGymError,
     ArgumentError,
     ContextExceeded,
+    ConversationRefused,
     ProviderError,
     ProviderRefused,
 )
 from agentgym_envs.models import answers
 from agentgym_envs.models.answers import ToolCall, Usage
 from agentgym_envs.models.client import Client, Endpoint
+from agentgym_envs.models.dialect import Dialect
 from agentgym_envs.wrappers.formats import FunctionCall
 
 MESSAGES = [{"role": "system", "content": "You walk."}, {"role": "user", "content": "Where to?"}]
@@ -102,7 +104,10 @@ FILTERED = {"message": "The response was filtered", "code": "content_filter", "t
 
 @pytest.mark.parametrize(
     ("error", "kind"),
-    [(FILTERED, ProviderError), (FILTERED | {"code": "invalid_value"}, ProviderRefused)],
+    [
+        (FILTERED, ConversationRefused),
+        ({"message": "no such option", "code": "invalid_value"}, ProviderRefused),
+    ],
 )
 def test_a_filter_rejects_one_conversation_and_another_400_every_one(error, kind):
     with StubModel([status(400, body={"error": error})]) as model:
@@ -153,7 +158,8 @@ def test_what_an_endpoint_says_is_in_the_request():
 
 def test_openai_itself_is_sent_the_new_name_of_the_limit(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    request = Client(Endpoint(model="o", max_tokens=9)).request(MESSAGES, None, None)
+    endpoint = Endpoint(model="o", max_tokens=9)
+    request = Client(endpoint).request(MESSAGES, None, None, Dialect.first(endpoint))
     assert (request["max_completion_tokens"], "max_tokens" in request) == (9, False)
 
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentgym_envs.errors import ArgumentError
+from agentgym_envs.errors import ArgumentError, ContextExceeded, ConversationRefused
 from agentgym_envs.evaluate.transcript import OnReply
-from agentgym_envs.models.answers import Reply
+from agentgym_envs.models.answers import Reply, one_line
 from agentgym_envs.models.endpoint import Message
 from agentgym_envs.models.provider import Provider
 
@@ -102,12 +102,14 @@ class Meter:
         sample: names the episode, so that the response cache answers each episode differently.
 
     Attributes:
+        tools: the functions of the latest request.
         on_reply: called with each request's messages and tools, and the reply.
     """
 
     def __init__(self, client: Provider, budget: Budget, sample: str = ""):
         self._client, self._budget, self._sample = client, budget, sample
         self.usage = Usage()
+        self.tools: Sequence[Mapping[str, Any]] | None = None
         self.on_reply: OnReply = lambda messages, tools, reply: None
 
     async def complete(
@@ -117,8 +119,11 @@ class Meter:
 
         Raises:
             ArgumentError: there is a budget, and the server does not say what it used.
+            ConversationRefused: the model or a filter refused to answer.
+            ContextExceeded: the conversation and the reply fill the model's context.
             ProviderError: see :class:`~agentgym_envs.models.provider.Provider`.
         """
+        self.tools = tools
         # The number of the call: the same question can be asked twice in an episode.
         sample = f"{self._sample}/{self.usage.calls}"
         reply = await self._client.complete(messages, tools=tools, sample=sample)
@@ -128,14 +133,20 @@ class Meter:
                 "the model's server does not say how many tokens it used, so that no budget can be"
                 " kept"
             )
-        used = _used(reply)
+        used = used_by(reply)
         self.usage.add(used)
         self._budget.used.add(used)
         self.on_reply(messages, tools, reply)
+        if reply.finish == "refusal":
+            said = one_line(reply.text) or "the reply is empty"
+            raise ConversationRefused(f"the model or a filter refused to answer: {said}")
+        if reply.finish == "context":
+            raise ContextExceeded("the reply reached the end of the model's context")
         return reply
 
 
-def _used(reply: Reply) -> Usage:
+def used_by(reply: Reply) -> Usage:
+    """Returns the usage of one reply."""
     if reply.cached:
         return Usage(calls=1, cached_calls=1)
     if reply.usage is None:

@@ -6,7 +6,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from agentgym_envs.errors import AgentFailure, ContextExceeded, ProviderError
+from agentgym_envs.errors import (
+    AgentFailure,
+    ContextExceeded,
+    ConversationRefused,
+    ProviderError,
+)
 from agentgym_envs.evaluate.agents import ASK_ORACLE, Agent, Ending, Opening
 from agentgym_envs.evaluate.calls import Caller, made
 from agentgym_envs.evaluate.plan import Item
@@ -78,18 +83,20 @@ async def play(
     goal = str((result.info or {}).get("goal", ""))
     agents: dict[str, Agent] = {}
     seen: dict[str, str] = {}
-    end = ""
+    end, cause = "", {}
     while not end:
         info = result.info or {}
         seat = _seat(info)
-        if seat not in agents:
-            agents[seat] = made(make)
-            await caller.call(agents[seat], "start", _opening(item, info, form, memory))
-        agent, seen[seat] = agents[seat], result.observation
+        seen[seat] = result.observation
         try:
+            if seat not in agents:
+                agents[seat] = made(make)
+                await caller.call(agents[seat], "start", _opening(item, info, form, memory))
+            agent = agents[seat]
             response = await caller.call(agent, "act", result.observation, info)
-        except ContextExceeded:
-            end = "context"
+        except (ContextExceeded, ConversationRefused) as error:
+            end = "context" if isinstance(error, ContextExceeded) else "refused"
+            cause = {"error": str(error)}
             break
         after = await _taken(agent, env_slot, response)
         if after.info is None:  # the oracle had nothing more to say
@@ -103,7 +110,7 @@ async def play(
         end = "terminated" if result.terminated else "truncated" if result.truncated else ""
     ended = await _ended(result, turns, end, agents, seen, caller)
     seconds = round(time.monotonic() - began, 3)
-    return {"goal": goal, **ended, "turns": turns, "seconds": seconds}
+    return {"goal": goal, **ended, **cause, "turns": turns, "seconds": seconds}
 
 
 async def _ended(

@@ -101,8 +101,10 @@ def _run(runner: Runner, job: Job, *, check: bool) -> None:
             if check and runner.client:
                 await _check(runner.client)
             state = State(done, len(job.items), runner.budget.used)
-            async with Live(err, f"{job.player} on {job.settings.target}", state) as live:
+            title = f"{job.player} on {job.settings.target}"
+            async with Live(err, title, state, job.options.max_tokens) as live:
                 runner.on_row, runner.on_turn = live.row, state.turn
+                runner.on_reply = live.reply
                 if runner.client:
                     runner.client.on_failure = live.failure
                 await runner.run(job.items)

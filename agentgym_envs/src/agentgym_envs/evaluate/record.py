@@ -16,11 +16,15 @@ A line of an episode::
 
 If ``info["seat"]`` names the acting seat, a turn also has ``"seat"``, and ``memory`` is by seat.
 
-``end`` is "terminated" (the task was decided), "truncated" (the step limit was reached) or
-"context" (the model's context was used up). A fault has the same first nine keys, and ``"row":
-"fault"``, ``"fault": "environment"``, ``"provider"`` or ``"agent"``, ``"try"``, ``"error"`` and
-``"turns"`` (the number played). A fault of an agent also has ``"traceback"``. Faults are never
-scored.
+``end`` is "terminated" (the task was decided), "truncated" (the step limit was reached), "context"
+(the model's context was used up) or "refused" (the model or a filter refused the conversation). The
+last two have the server's message in ``"error"``. A turn with ``"cut": true`` plays a reply that
+reached the limit of tokens.
+
+A fault has the same first nine keys, and ``"row": "fault"``, ``"fault": "environment"``,
+``"provider"`` (the server failed), ``"rejected"`` (the server rejected a request of this episode
+alone) or ``"agent"``, ``"try"``, ``"error"`` and ``"turns"`` (the number played). A fault of an
+agent also has ``"traceback"``. Faults are never scored. The next run plays their episodes again.
 
 The episode of a model also has ``"messages"`` and ``"calls"``: see :mod:`.transcript`.
 ``prompts.jsonl`` has the system prompts and tools that they name, each once. ``settings.json`` has

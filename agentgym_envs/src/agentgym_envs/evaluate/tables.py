@@ -15,10 +15,12 @@ from agentgym_envs.evaluate.metrics import (
     Summary,
     by_task,
     compare,
+    cut_replies,
     grouped,
     mean_interval,
     summarise,
     unscored,
+    without_refused,
 )
 from agentgym_envs.evaluate.paper import NOTE, PUBLISHED
 from agentgym_envs.evaluate.record import Row, episodes
@@ -36,7 +38,9 @@ COLUMNS = (  # the most important first: a narrow terminal shows those
     ("faults", "faults"),
     ("turns", "turns"),
     ("invalid", "invalid"),
-    ("truncated", "cut"),
+    ("truncated", "truncated"),
+    ("refused", "refused"),
+    ("cut", "cut replies"),
     ("tokens", "tokens"),
     ("any", "score > 0"),
 )
@@ -47,9 +51,10 @@ LEGEND = (
     " interval of the success, over tasks. score: the paper's Avg@k. Pass@k: unbiased, one"
     " of k attempts succeeds. Pass^k: unbiased, all of k attempts succeed. score > 0: the paper's"
     " Pass@k, tasks with an attempt that scored. turns, tokens: means over episodes."
-    " invalid: share of all turns whose action was not understood. cut: share of episodes that ran"
-    " out of turns or context. A mean of families or scenarios counts each the same. Faults are"
-    " never scored."
+    " invalid: share of all turns whose action was not understood. truncated: share of episodes"
+    " that ran out of turns or context. refused: share of episodes that the model or a filter refused;"
+    " they count as they stand. cut replies: share of replies that reached --max-tokens. A mean of"
+    " families or scenarios counts each the same. Faults are never scored."
 )
 COMMONEST = 3  # number of errors in a table
 LONG = 140  # characters of an error
@@ -98,9 +103,9 @@ def results(rows: Sequence[Row]) -> Table:
     if len(scenarios) > 1:
         lines += _average("scenarios", [s for s, _ in scenarios.values()])
     columns = [(key, head) for key, head in COLUMNS if any(key in line for line in lines)]
-    return Table(
-        columns, lines, [*_fewer(episodes(rows)), *_unscored(episodes(rows)), *errors(rows)]
-    )
+    played = episodes(rows)
+    notes = [*_fewer(played), *_unscored(played), *_refused(played), *_cut(played), *errors(rows)]
+    return Table(columns, lines, notes)
 
 
 def errors(rows: Sequence[Row]) -> list[str]:
@@ -196,6 +201,7 @@ def _line(kind: str, name: str, scenario: str, family: str, s: Summary | None, f
             "score": s.score,
         }
         line |= {"turns": s.turns, "invalid": s.invalid, "truncated": s.truncated}
+        line |= {key: share for key in ("refused", "cut") if (share := getattr(s, key))}
         line |= (
             {
                 "pass": s.pass_at[s.attempts],
@@ -237,6 +243,24 @@ def _unscored(played: Sequence[Row]) -> list[str]:
     n = sum(map(unscored, played))
     has, counts = ("has", "counts") if n == 1 else ("have", "count")
     return [f"{counted(n, 'episode')} {has} no finite score and {counts} as 0"] if n else []
+
+
+def _refused(played: Sequence[Row]) -> list[str]:
+    """Tells how many episodes were refused, and the figures without them."""
+    n = sum(row["end"] == "refused" for row in played)
+    if not n:
+        return []
+    left = without_refused(played)
+    without = f"success {left[0]:.3f} and score {left[1]:.3f}" if left else "no episode is left"
+    of = f"{n} of {counted(len(played), 'episode')} ({100 * n / len(played):.0f} %)"
+    return [f"{of} refused by the model or a filter; without them, over all tasks: {without}"]
+
+
+def _cut(played: Sequence[Row]) -> list[str]:
+    """Tells that replies reached the limit of tokens."""
+    share = cut_replies(played)
+    remedy = "reasoning counts; raise it"
+    return [f"{100 * share:.0f} % of the replies reached --max-tokens ({remedy})"] if share else []
 
 
 def counted(n: int, what: str) -> str:
@@ -290,6 +314,8 @@ def _means(summaries: Sequence[Summary]) -> Line:
     low, high = mean_interval([s.successes for s in summaries])
     line = {key: fmean(getattr(s, key) for s in summaries) for key in averaged}
     line |= {"low": low, "high": high}
+    shares = {key: fmean(getattr(s, key) for s in summaries) for key in ("refused", "cut")}
+    line |= {key: share for key, share in shares.items() if share}
     k = min(s.attempts for s in summaries)
     if k > 1:
         line |= {"pass": fmean(s.pass_at[k] for s in summaries), "k": k}

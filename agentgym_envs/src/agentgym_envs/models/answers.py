@@ -4,7 +4,7 @@ import email.utils
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -17,20 +17,42 @@ LINE = 300  # characters of a server's message that an error repeats
 
 # Google's wait, in the body of an answer.
 _RETRY_DELAY = re.compile(r'"retryDelay":\s*"([\d.]+)s"')
-# How servers say that a conversation is too long for the model. OpenAI and many others name the
-# code; the rest is prose:
-# vLLM, SGLang, llama.cpp, LM Studio, Mistral and DeepSeek speak of the context, the last line is
-# Anthropic, Bedrock, Gemini, Groq,
-# xAI, SGLang once more, old vLLM and TGI, in this order.
+# How servers say that a conversation is too long for the model. Most lines hold for several
+# servers; the table in tests/support/server_answers.py names them.
+_SIZE = r"(?:too (?:long|large|big)|longer than|exceed\w*|greater than|over the limit)"
 _TOO_LONG = re.compile(
-    r"context[ _](?:length|window|size|limit)|exceed_context"
-    r"|(?:prompt|input) is too long|input token count \S+ exceeds|reduce the length of the messages"
-    r"|maximum prompt length|maximum allowed (?:input )?length|maximum model length|`inputs` tokens"
-    r" \+ `max_new_tokens`",
+    r"context[ _]?(?:length|window|size|limit)|exceed_context|request_too_large"
+    rf"|(?:prompt|input|inputs|conversation|messages|request|sequence)\b[^.]{{0,60}}\b{_SIZE}\b"
+    r"|exceed\w*[^.]{0,40}\b(?:token|context|length|prompt|input)"
+    r"|reduce the length|maximum (?:allowed )?(?:prompt|input|model|sequence) length"
+    r"|maximum allowed length|too many (?:input |prompt )?tokens|total number of tokens"
+    r"|must have less than \d+ tokens|`inputs` tokens \+ `max_new_tokens`"
+    r"|max_(?:completion_|output_|new_)?tokens must be (?:at least|greater than) \d+, (?:got|not) -"
+    r"|request too large",
     re.IGNORECASE,
 )
-# How servers say that a filter rejected one conversation: OpenAI, Azure, and gateways of both.
-_FILTERED = re.compile(r"content_filter|content_policy|content management policy", re.IGNORECASE)
+# A reply limit above what the model can write. The conversation has no part in it.
+_LIMIT_TOO_HIGH = re.compile(
+    r"max_(?:completion_|output_|new_)?tokens\W[^.]{0,60}"
+    r"(?:too (?:large|high)|less than or equal|at most|maximum|valid range|[<>])",
+    re.IGNORECASE,
+)
+# A spent budget ends no conversation.
+_SPENT = re.compile(r"\b(?:budget|quota|credits?|billing|rate[ _]limit|per (?:minute|day))\b", re.I)
+# How servers say that a filter rejected one conversation.
+_FILTERED = re.compile(
+    r"content[ _-]?(?:filter|policy|management|moderation)|filtering policy|invalid_prompt"
+    r"|usage (?:polic|guideline)|content (?:exists risk|violat)|moderation|guardrail"
+    r"|safety (?:system|check|filter|polic|setting)|safety_|responsible ai|data_inspection"
+    r"|inappropriate content|(?:sensitive|unsafe|harmful|prohibited) (?:content|words?|information)"
+    r"|(?:input|prompt|content|text|request|response|output) (?:was|has been|is|were) "
+    r"(?:flagged|blocked|filtered|rejected by)"
+    r"|violat\w+ (?:our|the|its) [^.]{0,40}(?:polic|guideline|terms)",
+    re.IGNORECASE,
+)
+ECHOES = frozenset(("input", "inputs", "flagged_input", "messages", "prompt", "contents", "url"))
+"""Keys of an answer under which servers repeat the request."""
+WHOLE = 20_000  # characters of a server's message in which its cause is looked for
 
 
 class NotOfTheProtocol(ValueError):
@@ -104,7 +126,7 @@ class Reply:
     usage: Usage | None = None
     """``None`` if the server does not count."""
     finish: str = ""
-    """The finish reason in OpenAI's terms: ``stop``, ``length``, ``tool_calls``, ``refusal``, …"""
+    """Why the reply ended, the same for all APIs: see :func:`finish_of`."""
     model: str = ""
     """The served model's own id; empty if the server does not name it."""
     replay: Mapping[str, Any] | None = None
@@ -146,16 +168,50 @@ class Complaint:
     """One line of at most ``LINE`` characters."""
     code: str
     """The machine-readable parts; empty if the answer is not in a form for errors."""
+    whole: str = ""
+    """All texts of the answer, except those that repeat the request."""
 
     @property
     def too_long(self) -> bool:
         """Whether the conversation exceeds the model's context."""
-        return bool(_TOO_LONG.search(self.message) or _TOO_LONG.search(self.code))
+        found = _TOO_LONG.search(self.whole)
+        spent = _SPENT.search(self.whole) or limit_too_high(self.whole)
+        return bool(found) and not spent
 
     @property
     def filtered(self) -> bool:
         """Whether a filter rejected the conversation; other conversations are not affected."""
-        return bool(_FILTERED.search(self.message) or _FILTERED.search(self.code))
+        return bool(_FILTERED.search(self.whole))
+
+
+FINISHES = {
+    **dict.fromkeys(("end_turn", "stop_sequence", "eos", "eos_token"), "stop"),
+    **dict.fromkeys(("max_tokens", "max_output_tokens"), "length"),
+    **dict.fromkeys(("tool_use", "function_call"), "tool_calls"),
+    **dict.fromkeys(("model_context_window_exceeded", "model_length"), "context"),
+    **dict.fromkeys(
+        (
+            *("content_filter", "content_filtered", "guardrail_intervened", "sensitive"),
+            *("safety", "recitation", "blocklist", "prohibited_content", "spii", "image_safety"),
+        ),
+        "refusal",
+    ),
+}
+"""Finish reasons of servers, and what they are called here."""
+
+
+def finish_of(reason: Any) -> str:
+    """Returns a finish reason in the terms of all APIs.
+
+    They are ``stop``, ``length`` (the reply reached its limit of tokens), ``tool_calls``,
+    ``refusal`` (the model or a filter refused the conversation) and ``context`` (the conversation
+    and the reply fill the model's context). Any other word is the server's own.
+
+    >>> finish_of("SAFETY"), finish_of("max_tokens"), finish_of("stop"), finish_of(None)
+    ('refusal', 'length', 'stop', '')
+    """
+    word = reason.lower() if isinstance(reason, str) else ""
+    return FINISHES.get(word, word)
 
 
 def read_reply(answer: Any) -> Reply:
@@ -166,7 +222,7 @@ def read_reply(answer: Any) -> Reply:
     """
     try:
         choice = answer["choices"][0]
-        message, finish = choice["message"], choice.get("finish_reason") or ""
+        message, finish = choice["message"], finish_of(choice.get("finish_reason"))
         if finish == "error":
             raise NotOfTheProtocol("the completion failed")
         return Reply(
@@ -174,7 +230,7 @@ def read_reply(answer: Any) -> Reply:
             tool_calls=tuple(map(_call, message.get("tool_calls") or ())),
             reasoning=_reasoning(message),
             usage=_usage(answer.get("usage")),
-            finish=text_of(finish),
+            finish="refusal" if message.get("refusal") else finish,
             model=_named(answer.get("model")),
             replay=_replay(message),
         )
@@ -206,23 +262,58 @@ def knows(models: list[str], name: str) -> bool:
 def read_complaint(body: str) -> Complaint:
     """Finds the message in an answer of any form.
 
-    The forms are ``error.message``, ``error``, ``message``, ``detail`` and plain text.
+    The forms are ``error.message``, ``error``, ``message``, ``detail`` and plain text. Gateways
+    also put the provider's own answer into a field, as text or as JSON.
     """
     try:
         found = json.loads(body)
     except (ValueError, RecursionError):
-        return Complaint(one_line(body), "")
+        return Complaint(_line(body[:WHOLE]), "", body[:WHOLE])
+    whole = "\n".join(_texts(found))[:WHOLE]
     inner = found.get("error") or found if isinstance(found, dict) else found
     if isinstance(inner, str):
-        return Complaint(one_line(inner), "error")
+        return Complaint(_line(inner, whole), "error", whole)
     messages = (
         [inner[key] for key in ("message", "detail", "error") if inner.get(key)]
         if isinstance(inner, dict)
         else []
     )
     if not messages:
-        return Complaint(one_line(body), "")
-    return Complaint(one_line(_sentence(messages[0])), f"{inner.get('code')} {inner.get('type')}")
+        return Complaint(_line(whole or body), "", whole)
+    code = f"{inner.get('code')} {inner.get('type')}"
+    return Complaint(_line(_sentence(messages[0]), whole), code, whole)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yields the texts of an answer, except those that repeat the request."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if key not in ECHOES:
+                yield from _texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)
+    elif isinstance(value, str):
+        nested = read_object(value)
+        yield from _texts(nested) if nested else [value]
+
+
+def _line(message: str, whole: str = "") -> str:
+    """Returns a message as one line that has its cause, where the cause is known.
+
+    Args:
+        message: the message.
+        whole: all texts of the answer; a gateway's message need not have the cause.
+    """
+    line = one_line(message)
+    causes = (_TOO_LONG, _FILTERED)
+    if any(cause.search(line) for cause in causes):
+        return line
+    for text in (message, whole):
+        if found := next(filter(None, (cause.search(text) for cause in causes)), None):
+            around = text[max(0, found.start() - LINE // 4) : found.end() + LINE // 4]
+            return one_line(f"{line[: LINE // 3]}… {around}")
+    return line
 
 
 def seconds_to_wait(headers: Mapping[str, str], now: float, body: str = "") -> float | None:
@@ -261,6 +352,11 @@ def reason(error: BaseException) -> str:
         inner = getattr(cause, "exceptions", None)
         cause = inner[0] if inner else cause.__cause__ or cause.__context__
     return one_line(message_of(error)) or type(error).__name__
+
+
+def limit_too_high(text: str) -> bool:
+    """Returns whether an error says that the model cannot write replies as long as requested."""
+    return bool(_LIMIT_TOO_HIGH.search(text))
 
 
 def one_line(text: str) -> str:

@@ -16,7 +16,8 @@ from agentgym_envs.models.answers import (
     read_reply,
     understood,
 )
-from agentgym_envs.models.endpoint import Endpoint, Message, ToolSchema
+from agentgym_envs.models.dialect import Dialect
+from agentgym_envs.models.endpoint import LIMITS, Endpoint, Message, ToolSchema
 from agentgym_envs.models.parts import replayed
 from agentgym_envs.models.provider import Provider
 
@@ -29,14 +30,17 @@ class Client(Provider):
     """Chat completions. See :class:`~agentgym_envs.models.provider.Provider`."""
 
     def request(
-        self, messages: Sequence[Message], tools: Sequence[ToolSchema] | None, seed: int | None
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSchema] | None,
+        seed: int | None,
+        dialect: Dialect,
     ) -> dict[str, Any]:
         """Returns the body of a request."""
-        openai = self.endpoint.host == "api.openai.com"
+        limited = set(LIMITS) & set(self.endpoint.extra)
         options = {
             "temperature": self.endpoint.temperature,
-            # The only name that OpenAI's reasoning models take.
-            "max_completion_tokens" if openai else "max_tokens": self.endpoint.max_tokens,
+            dialect.tokens_name: None if limited else dialect.max_tokens,
             "reasoning_effort": self.endpoint.effort,
             "seed": seed,
             "tools": list(tools) if tools else None,

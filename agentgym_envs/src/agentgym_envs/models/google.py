@@ -11,10 +11,12 @@ from agentgym_envs.models.answers import (
     Reply,
     ToolCall,
     counted,
+    finish_of,
     one_line,
     read_object,
     text_of,
 )
+from agentgym_envs.models.dialect import Dialect
 from agentgym_envs.models.endpoint import Message, ToolSchema
 from agentgym_envs.models.parts import content, replayed, system_text, turns
 from agentgym_envs.models.provider import Provider
@@ -22,8 +24,6 @@ from agentgym_envs.models.provider import Provider
 API = "google"
 BUDGETS = {"low": 1024, "medium": 8192, "high": 24576}
 """Tokens of thought that Google maps efforts to, for models that take a budget."""
-REFUSED = ("safety", "recitation", "blocklist", "prohibited_content", "spii")
-FINISH = {"max_tokens": "length", **dict.fromkeys(REFUSED, "refusal")}
 
 
 class Google(Provider):
@@ -47,7 +47,11 @@ class Google(Provider):
         self._config({})  # rejects invalid options before any request
 
     def request(
-        self, messages: Sequence[Message], tools: Sequence[ToolSchema] | None, seed: int | None
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSchema] | None,
+        seed: int | None,
+        dialect: Dialect,
     ) -> dict[str, Any]:
         """Returns the arguments of the SDK, as JSON data."""
         endpoint = self.endpoint
@@ -55,7 +59,7 @@ class Google(Provider):
             "system_instruction": system_text(messages) or None,
             "tools": [{"function_declarations": list(map(tool, tools))}] if tools else None,
             "temperature": endpoint.temperature,
-            "max_output_tokens": endpoint.max_tokens,
+            "max_output_tokens": dialect.max_tokens,
             "seed": seed,
             "thinking_config": thinking(endpoint.model, endpoint.effort),
         }
@@ -181,7 +185,7 @@ def read(answer: Mapping[str, Any]) -> Reply:
     candidate = (answer.get("candidates") or [{}])[0]
     if blocked:
         candidate = {"finish_reason": "safety"}
-    finish = text_of(candidate.get("finish_reason")).lower()
+    finish = finish_of(candidate.get("finish_reason"))
     parts = (candidate.get("content") or {}).get("parts") or []
     if not (finish or parts):
         raise NotOfTheProtocol("no candidate")
@@ -195,7 +199,7 @@ def read(answer: Mapping[str, Any]) -> Reply:
         tool_calls=calls,
         reasoning=_joined(parts, thought=True),
         usage=_usage(answer.get("usage_metadata") or {}),
-        finish="tool_calls" if calls else FINISH.get(finish, finish),
+        finish="tool_calls" if calls and finish in ("", "stop") else finish,
         model=text_of(answer.get("model_version")),
         replay={"api": API, "parts": parts} if parts else None,
     )

@@ -4,13 +4,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentgym_envs.errors import MissingExtra
-from agentgym_envs.models.answers import NotOfTheProtocol, Reply, ToolCall, counted, text_of
+from agentgym_envs.models.answers import (
+    NotOfTheProtocol,
+    Reply,
+    ToolCall,
+    counted,
+    finish_of,
+    text_of,
+)
+from agentgym_envs.models.dialect import Dialect
 from agentgym_envs.models.endpoint import Message, ToolSchema
 from agentgym_envs.models.parts import content, replayed, system_text, turns
 from agentgym_envs.models.provider import Provider
 
 API = "responses"
-FINISH = {"max_output_tokens": "length", "content_filter": "refusal"}
 
 
 class Responses(Provider):
@@ -25,7 +32,11 @@ class Responses(Provider):
         self._sdk = openai.AsyncOpenAI(**self.sdk_options)
 
     def request(
-        self, messages: Sequence[Message], tools: Sequence[ToolSchema] | None, seed: int | None
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSchema] | None,
+        seed: int | None,
+        dialect: Dialect,
     ) -> dict[str, Any]:
         """Returns the arguments of the SDK. The API has no seed."""
         endpoint = self.endpoint
@@ -33,7 +44,7 @@ class Responses(Provider):
             "instructions": system_text(messages) or None,
             "tools": [tool(schema) for schema in tools] if tools else None,
             "temperature": endpoint.temperature,
-            "max_output_tokens": endpoint.max_tokens,
+            "max_output_tokens": dialect.max_tokens,
             "reasoning": {"effort": endpoint.effort} if endpoint.effort else None,
             "extra_body": dict(endpoint.extra) or None,
         }
@@ -133,7 +144,7 @@ def read(answer: Mapping[str, Any]) -> Reply:
 
 def _finish(said: Sequence[Mapping[str, Any]], calls: Sequence[ToolCall], incomplete: str) -> str:
     if incomplete:
-        return FINISH.get(incomplete, incomplete)
+        return finish_of(incomplete)
     if any(part["type"] == "refusal" for part in said):
         return "refusal"
     return "tool_calls" if calls else "stop"

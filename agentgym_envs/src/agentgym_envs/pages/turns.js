@@ -2,7 +2,7 @@
 
 const LONG = 4000; // characters; of longer texts the first CUT are shown until asked for more
 const CUT = 2500;
-const ENDS = { terminated: "ended", truncated: "out of turns", context: "out of context", gave_up: "gave up" };
+const ENDS = { terminated: "ended", truncated: "out of turns", context: "out of context", refused: "refused", gave_up: "gave up" };
 
 function block(kind, label, text) {
   const shown = text.length > LONG ? text.slice(0, CUT) : text;

@@ -22,12 +22,12 @@ from agentgym_envs.errors import (
 )
 from agentgym_envs.evaluate.budget import Usage
 from agentgym_envs.evaluate.record import Key, Row, Rows, episodes
-from agentgym_envs.evaluate.runner import HOPELESS, OUTAGE
+from agentgym_envs.evaluate.runner import HOPELESS
 from agentgym_envs.evaluate.transcript import Transcript
 from agentgym_envs.multi.game import TextGame
 from agentgym_envs.multi.make import make_game
 from agentgym_envs.tasks import TaskSet
-from agentgym_envs.tournament.competitor import Competitor
+from agentgym_envs.tournament.competitor import FAILURES, Competitor
 from agentgym_envs.tournament.loop import Loop, Stopped
 from agentgym_envs.tournament.play import Course, PlayerFailed, play
 from agentgym_envs.tournament.players import difference
@@ -179,7 +179,7 @@ class Tournament:
                 failures = failures + (number == 1) if broken else 0
                 if row["row"] == "fault" and number < TRIES:
                     waiting.append((contest, number + 1))
-            if failures >= OUTAGE:
+            if failures >= FAILURES:
                 self.stopped = f"{failures} games failed in a row, the last with: {row['error']}"
                 return
 
@@ -189,7 +189,9 @@ class Tournament:
             for name in contest.players:
                 self.players[name].failures = 0
         elif name := row["player"]:
-            self.players[name].failed(row["error"], row["try"] == 1)
+            self.players[name].failed(
+                row["error"], first=row["try"] == 1, server=row["fault"] == "provider"
+            )
 
     def _play(self, contest: Contest, number: int) -> Row:
         """Returns the line of a game or of a fault."""
