@@ -3,9 +3,10 @@
 ``server_answers.jsonl`` has one answer a line: a new report is a new line. The fields of a line:
 
 - ``name``: the provider, and what is special
-- ``api``: the API that answers so; ``any`` for an answer that a gateway gives through each API
+- ``api``: the APIs of such servers; ``any``: all, because gateways pass answers on
 - ``status``: of the answer; 0: the server closes the connection
-- ``expect``: a key of ``OUTCOMES``
+- ``expect``: a key of ``OUTCOMES``. After a ``retried`` answer, the next one is played. A ``cut``
+  reply has no whole action.
 - ``agent``: ``function`` for an answer to a request with tools; otherwise the agent is ``chat``
 - ``body``: JSON data; a string is sent as it is
 """
@@ -27,7 +28,7 @@ from stub_apis import StubAnthropic, StubGoogle, StubResponses
 from stub_model import StubModel
 from typer.testing import CliRunner
 
-from agentgym_envs import Outcome, Task, TaskSet, TextEnv, registry
+from agentgym_envs import Task, TaskSet, TextEnv, core, registry
 from agentgym_envs.cli import app
 from agentgym_envs.evaluate import plan, runner
 from agentgym_envs.evaluate.record import read
@@ -46,31 +47,29 @@ STUBS = {
 EXTRAS = {"responses": "openai", "anthropic": "anthropic", "google": "google.genai"}
 
 
-class End(NamedTuple):
-    """What an answer does to an episode, and whether the server is asked again."""
+class Outcome(NamedTuple):
+    """What an answer does to an episode."""
 
     end: str = ""
-    """The episode's; empty: the episode goes on."""
-    turn: bool = False
-    """The answer is a turn."""
-    progress: bool = False
-    """The turn's action is valid."""
+    """The cause under which the episode ends at once; empty: it goes on."""
+    turn: str = ""
+    """The mark of the answer's turn; empty: the answer is no turn."""
 
 
 OUTCOMES = {
-    "played": End(turn=True, progress=True),
-    "invalid": End(turn=True),
-    "cut": End(turn=True),
-    "retried": End(),
-    "context": End("context"),
-    "refused": End("refused"),
-    "rejected": End("rejected"),
+    "played": Outcome(turn="valid"),
+    "invalid": Outcome(turn="invalid"),
+    "cut": Outcome(turn="cut"),
+    "retried": Outcome(),
+    "context": Outcome("context"),
+    "refused": Outcome("refused"),
+    "rejected": Outcome("rejected"),
 }
 
 
 @dataclass(frozen=True, kw_only=True)
-class Case:
-    """A line of the table, through one API."""
+class Answer:
+    """A line of the table."""
 
     name: str
     api: str
@@ -80,26 +79,19 @@ class Case:
     agent: str = "chat"
 
     @property
-    def outcome(self) -> End:
+    def apis(self) -> list[str]:
+        return list(STUBS) if self.api == "any" else self.api.split()
+
+    @property
+    def outcome(self) -> Outcome:
         return OUTCOMES[self.expect]
 
     def behaviour(self) -> stub_model.Behaviour:
-        if self.status == 0:
-            return stub_model.close()
-        return stub_model.status(self.status, body=self.body)
-
-    def __str__(self) -> str:
-        return f"{self.name}-{self.api}"
+        return stub_model.status(self.status, body=self.body) if self.status else stub_model.close()
 
 
-def cases() -> list[Case]:
-    """Returns the cases of all lines; an answer of any API is a case for each of them."""
-    lines = Path(__file__).with_suffix(".jsonl").read_text("utf-8").splitlines()
-    return [
-        Case(**{**row, "api": api})
-        for row in map(json.loads, lines)
-        for api in (STUBS if row["api"] == "any" else [row["api"]])
-    ]
+LINES = Path(__file__).with_suffix(".jsonl").read_text("utf-8").splitlines()
+ANSWERS = [Answer(**json.loads(line)) for line in LINES]
 
 
 class AnswersEnv(TextEnv):
@@ -118,11 +110,11 @@ class AnswersEnv(TextEnv):
         self.name, self.done = task.id, 0
         return f"This is {task.id}.", "go on"
 
-    def act(self, action: str) -> Outcome:
+    def act(self, action: str) -> core.Outcome:
         valid = action.partition(" ")[0] in ("go", "say")
         self.done += valid
         over = self.done == STEPS
-        return Outcome(f"{self.name}: {self.done}", self.done / STEPS, over, over, not valid)
+        return core.Outcome(f"{self.name}: {self.done}", self.done / STEPS, over, over, not valid)
 
     def actions(self) -> list[str]:
         return ["go"]
@@ -159,6 +151,17 @@ def described(env_id: str, **keywords: Any) -> Description:
     return Description(env.instructions, list(env.task_ids), levels, dict(env.tools), True)
 
 
+class Seen(NamedTuple):
+    """What the record has of an episode."""
+
+    cause: str
+    """Its ``end``, or the kind of its fault."""
+    turns: list[str]
+    """Marks of the turns. The line of a fault has their number only; they count as valid."""
+    score: float | None
+    """None: the line is not scored."""
+
+
 class Played(NamedTuple):
     """A run that has ended."""
 
@@ -168,9 +171,29 @@ class Played(NamedTuple):
     asked: Counter[str]
     """Requests by task."""
 
+    def seen(self) -> dict[str, Seen]:
+        """Returns the episodes by task."""
+        lines: dict[str, list[dict[str, Any]]] = {}
+        for row in self.rows:
+            lines.setdefault(row["task_id"], []).append(row)
+        return {task: _seen(*found) for task, found in lines.items()}
+
+
+def _seen(row: dict[str, Any], *more: dict[str, Any]) -> Seen:
+    """Returns an episode; the lines of one that has several become its cause."""
+    causes = [line.get("end") or line["fault"] for line in (row, *more)]
+    if row["row"] == "fault" or more:
+        return Seen(" ".join(causes), ["valid"] * row["turns"] if not more else [], None)
+    marks = [
+        "cut" if turn.get("cut") else "invalid" if turn["invalid"] else "valid"
+        for turn in row["turns"]
+    ]
+    assert row["success"] == (row["end"] == "terminated")
+    return Seen(row["end"], marks, round(row["score"] * STEPS) / STEPS)
+
 
 def play(
-    folder: Path, api: str, agent: str, count: int, choose: Callable[[str, int], Case | None]
+    folder: Path, api: str, agent: str, count: int, choose: Callable[[str, int], Answer | None]
 ) -> Played:
     """Plays ``count`` tasks, one at a time.
 
@@ -189,8 +212,8 @@ def play(
         if not found:  # a request before the first episode
             return good(api, agent)
         number, asked[found[0]] = asked[found[0]], asked[found[0]] + 1
-        case = choose(found[0], number)
-        return case.behaviour() if case else good(api, agent)
+        chosen = choose(found[0], number)
+        return chosen.behaviour() if chosen else good(api, agent)
 
     with STUBS[api](answer) as stub, pytest.MonkeyPatch.context() as patch:
         patch.setattr(runner, "AsyncEnvPool", HerePool)

@@ -4,40 +4,38 @@ The table is ``tests/support/server_answers.jsonl``.
 """
 
 import importlib.util
-from itertools import groupby
-from pathlib import Path
 from statistics import fmean
-from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from server_answers import EXTRAS, STEPS, cases, play
+from server_answers import ANSWERS, EXTRAS, STEPS, STUBS, Seen, play
 
 from agentgym_envs.evaluate import tables
 
-CASES = sorted(cases(), key=lambda case: (case.agent, case.api))
+HERE = [api for api in STUBS if api not in EXTRAS or importlib.util.find_spec(EXTRAS[api])]
 RUNS = {
-    key: dict(zip((f"task-{n:03}" for n in range(len(CASES))), found, strict=False))
-    for key, found in groupby(CASES, key=lambda case: (case.agent, case.api))
+    (agent, api): [answer for answer in ANSWERS if answer.agent == agent and api in answer.apis]
+    for agent in ("chat", "function")
+    for api in HERE
 }
-TASKS = {str(case): task for found in RUNS.values() for task, case in found.items()}
-HERE = [key for key in RUNS if key[1] not in EXTRAS or importlib.util.find_spec(EXTRAS[key[1]])]
+
+
+def task(number):
+    return f"task-{number:03}"
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """Plays all cases of an agent and an API in one run: each is a task's second answer."""
+    """Plays all answers of an agent and an API in one run: each is a task's second one."""
     played = {}
 
     def run(agent, api):
-        if api in EXTRAS:
-            pytest.importorskip(EXTRAS[api], reason="an extra of agentgym-envs")
         if (agent, api) not in played:
-            cases = RUNS[agent, api]
+            met = {task(n): answer for n, answer in enumerate(RUNS[agent, api])}
             folder = tmp_path_factory.mktemp("answers") / "out"
             played[agent, api] = play(
-                folder, api, agent, len(cases), lambda task, n: cases[task] if n == 1 else None
+                folder, api, agent, len(met), lambda name, n: met[name] if n == 1 else None
             )
         return played[agent, api]
 
@@ -45,72 +43,76 @@ def run(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("agent", "api"), RUNS)
-def test_a_run_goes_on_to_its_end(agent, api, run):
+def test_a_run_goes_on_to_its_end_and_says_what_is_missing(agent, api, run):
     played, met = run(agent, api), RUNS[agent, api]
     assert "Traceback" not in played.output
-    assert {row["task_id"] for row in played.rows} == set(met), played.output
-    assert len(played.rows) == len(met)
-    rejected = sum(case.expect == "rejected" for case in met.values())
+    assert sorted(played.seen()) == [task(n) for n in range(len(met))], played.output
+    rejected = sum(answer.expect == "rejected" for answer in met)
     assert played.status == bool(rejected)
-    assert not rejected or f"{rejected} episodes" in played.output
+    assert not rejected or f"{rejected} episode" in played.output
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_an_answer_has_its_outcome(case, run):
-    played, task = run(case.agent, case.api), TASKS[str(case)]
-    (row,) = (row for row in played.rows if row["task_id"] == task)
-    outcome = case.outcome
-    valid = 1 if outcome.end else STEPS
-    turns = row["turns"]
-    assert row["end"] == (outcome.end or "terminated")
-    assert played.asked[task] == valid + 1 - outcome.progress
-    assert [turn["invalid"] for turn in turns] == [
-        False,
-        *([True] if outcome.turn and not outcome.progress else []),
-        *[False] * (valid - 1),
-    ]
-    assert [n for n, turn in enumerate(turns) if turn.get("cut")] == [1] * (case.expect == "cut")
-    assert (row["success"], row["score"]) == (not outcome.end, pytest.approx(valid / STEPS))
-    if case.expect == "rejected":
-        assert str(case.status) in row["error"]
+@pytest.mark.parametrize("answer", ANSWERS, ids=[answer.name for answer in ANSWERS])
+def test_an_answer_has_its_outcome_on_each_api(answer, run):
+    apis = [api for api in answer.apis if api in HERE]
+    if not apis:
+        pytest.skip("the extra of its API is not installed")
+    wanted, found = expected(iter([None, answer])), {}
+    for api in apis:
+        played, name = run(answer.agent, api), task(RUNS[answer.agent, api].index(answer))
+        lines = [row for row in played.rows if row["task_id"] == name]
+        found[api] = (played.seen().get(name), played.asked[name])
+        if wanted.cause == "rejected":
+            assert str(answer.status) in lines[0]["error"]
+    requests = len(wanted.turns) + (not answer.outcome.turn)
+    assert found == dict.fromkeys(apis, (wanted, requests))
 
 
-SEQUENCES = st.sampled_from(HERE).flatmap(
-    lambda key: st.tuples(
-        st.just(key), st.lists(st.sampled_from(list(RUNS[key].values())), max_size=7)
-    )
+def test_a_rejected_episode_is_played_by_the_next_run(tmp_path):
+    rejected = next(answer for answer in ANSWERS if answer.expect == "rejected")
+    folder = tmp_path / "out"
+    met = {task(1): rejected}
+    first = play(folder, "chat", "chat", 3, lambda name, n: met.get(name) if n else None)
+    assert (first.status, first.asked[task(1)]) == (1, 2)
+    second = play(folder, "chat", "chat", 3, lambda name, n: None)
+    assert (second.status, second.asked) == (0, {task(1): STEPS})
+
+
+SEQUENCES = st.sampled_from([key for key, answers in RUNS.items() if answers]).flatmap(
+    lambda key: st.tuples(st.just(key), st.lists(st.sampled_from(RUNS[key]), max_size=7))
 )
 
 
 @given(SEQUENCES)
-@settings(max_examples=12, phases=[Phase.generate])  # a failing sequence is short enough
-def test_any_sequence_of_answers_leaves_a_complete_record(drawn):
-    """After one good reply; seven answers are too few to end a run."""
+@settings(max_examples=12, phases=[Phase.generate])  # a failing sequence is short
+def test_any_sequence_of_answers_leaves_a_complete_record(tmp_path_factory, drawn):
+    """They follow one good reply. Seven are too few to end a run."""
     ((agent, api), answers), count = drawn, 4
     left = iter([None, *answers])
-    with TemporaryDirectory() as folder:
-        played = play(Path(folder) / "out", api, agent, count, lambda task, n: next(left, None))
+    folder = tmp_path_factory.mktemp("sequence") / "out"
+    played = play(folder, api, agent, count, lambda name, n: next(left, None))
     left = iter([None, *answers])
-    wanted = [outcome(left) for _ in range(count)]
-    rows = sorted(played.rows, key=lambda row: row["task_id"])
-    assert [row["task_id"] for row in rows] == [f"task-{n:03}" for n in range(count)]
-    assert [(row["end"], len(row["turns"]), row["score"]) for row in rows] == wanted
-    assert played.status == any(end == "rejected" for end, *_ in wanted)
+    wanted = {task(n): expected(left) for n in range(count)}
+    assert played.seen() == wanted
+    scores = [seen.score for seen in wanted.values() if seen.score is not None]
+    assert played.status == (len(scores) < count)
     line = tables.results(played.rows).lines[-1]
-    scored = [score for end, _, score in wanted if end != "rejected"]
-    assert int(line.get("tasks", 0)) == len(scored)
-    if scored:
-        assert line["success"] == pytest.approx(fmean(score == 1.0 for score in scored))
-        assert line["score"] == pytest.approx(fmean(scored))
+    assert int(line.get("tasks", 0)) == len(scores)
+    if scores:
+        assert line["success"] == pytest.approx(fmean(score == 1.0 for score in scores))
+        assert line["score"] == pytest.approx(fmean(scores))
 
 
-def outcome(answers):
-    """Returns how an episode ends that takes its answers from an iterator: end, turns, score."""
-    turns = valid = 0
-    while valid < STEPS:
-        case = next(answers, None)
-        if case and case.outcome.end:
-            return case.outcome.end, turns, valid / STEPS
-        turns += case.outcome.turn if case else 1
-        valid += case.outcome.progress if case else 1
-    return "terminated", turns, 1.0
+def expected(answers):
+    """Returns the episode of a model whose answers these are; the others are good."""
+    turns = []
+    while (valid := turns.count("valid")) < STEPS:
+        answer = next(answers, None)
+        if answer is None:
+            turns.append("valid")
+        elif answer.outcome.turn:
+            turns.append(answer.outcome.turn)
+        elif answer.outcome.end:
+            score = None if answer.expect == "rejected" else valid / STEPS
+            return Seen(answer.outcome.end, turns, score)
+    return Seen("terminated", turns, 1.0)
