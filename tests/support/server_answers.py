@@ -11,6 +11,7 @@
 - ``body``: JSON data; a string is sent as it is
 """
 
+import importlib.util
 import json
 import random
 import re
@@ -45,6 +46,17 @@ STUBS = {
     "google": StubGoogle,
 }
 EXTRAS = {"responses": "openai", "anthropic": "anthropic", "google": "google.genai"}
+
+
+def _installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # of a parent
+        return False
+
+
+HERE = [api for api in STUBS if api not in EXTRAS or _installed(EXTRAS[api])]
+"""APIs whose SDK is installed."""
 
 
 class Outcome(NamedTuple):

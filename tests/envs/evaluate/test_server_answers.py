@@ -3,17 +3,15 @@
 The table is ``tests/support/server_answers.jsonl``.
 """
 
-import importlib.util
 from statistics import fmean
 
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from server_answers import ANSWERS, EXTRAS, STEPS, STUBS, Seen, play
+from server_answers import ANSWERS, HERE, STEPS, Seen, play
 
 from agentgym_envs.evaluate import tables
 
-HERE = [api for api in STUBS if api not in EXTRAS or importlib.util.find_spec(EXTRAS[api])]
 RUNS = {
     (agent, api): [answer for answer in ANSWERS if answer.agent == agent and api in answer.apis]
     for agent in ("chat", "function")
