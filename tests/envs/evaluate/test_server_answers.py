@@ -111,6 +111,7 @@ def expected(answers):
         elif answer.outcome.turn:
             turns.append(answer.outcome.turn)
         elif answer.outcome.end:
-            score = None if answer.expect == "rejected" else valid / STEPS
-            return Seen(answer.outcome.end, turns, score)
+            if answer.expect == "rejected":
+                return Seen("rejected", ["valid"] * len(turns), None)
+            return Seen(answer.outcome.end, turns, valid / STEPS)
     return Seen("terminated", turns, 1.0)
