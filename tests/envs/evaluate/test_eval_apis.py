@@ -76,12 +76,12 @@ def test_a_server_without_the_responses_api_is_named_as_the_cause():
     assert "the server may have no Responses API (most have only --api chat)" in output
 
 
-def test_settings_of_earlier_runs_stay_the_same():
+def test_settings_hold_no_default_of_a_later_option():
     with StubModel([ok("go north")]) as model:
         ask("--model", "stub", "--base-url", model.url, "--episodes", 1, "--out", "out")
     with open("out/settings.json", encoding="utf-8") as file:
         sampling = json.load(file)["sampling"]
-    assert sampling == {"temperature": 1.0, "max_tokens": 512, "extra": {}}
+    assert sampling == {"temperature": 1.0, "max_tokens": 8192, "extra": {}}
 
 
 def test_a_second_run_takes_its_replies_from_the_cache():

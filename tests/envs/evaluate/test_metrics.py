@@ -424,7 +424,7 @@ def test_the_legend_says_what_each_column_is_a_mean_of():
         "invalid: share of all turns",
     ):
         assert told in tables.LEGEND
-    assert "cut: share of episodes" in tables.LEGEND
+    assert "truncated: share of episodes" in tables.LEGEND
 
 
 def test_an_episode_that_was_played_twice_counts_once_with_its_last_line():

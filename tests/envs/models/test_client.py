@@ -416,7 +416,6 @@ def test_a_server_may_say_whether(behaviour, requests):
                 r" end in /v1\): stub"
             ),
         ),
-        (status(413), "answered 413"),
         (status(402), "answered 402"),
         (
             status(307, {"Location": "http://127.0.0.1:9/"}),
@@ -532,6 +531,7 @@ TOO_LONG = {
         503,
         {"error": {"message": "token count exceeds the model's maximum context length of 131072"}},
     ),
+    "413": (413, {"error": {"message": "Payload Too Large"}}),
     "a router": (200, {"error": {"message": "maximum context length is 8192", "code": 400}}),
 }
 
@@ -773,13 +773,22 @@ def test_a_model_that_answers_but_is_not_listed_is_used_with_a_warning(caplog):
         ),
         ([], r" 404: no model 'stub', or a base_url that ends in the wrong place"),
         (["stub:1b"], r"unknown model 'stub'\. Did you mean 'stub:1b'"),
-        (status(401), "it wants a key in"),
     ],
 )
 def test_a_check_that_does_not(models, message):
     with StubModel(models=models) as model, pytest.raises(ProviderRefused, match=message):
         use(to(model), "check")
-    assert len(model.requests) == (1 if callable(models) else 2)
+    assert len(model.requests) == 2
+
+
+@pytest.mark.parametrize("code", [401, 403, 404])
+def test_a_key_that_may_not_list_models_is_used(code):
+    with StubModel([ok("Hello.")], models=status(code)) as model:
+        use(to(model), "check")
+    with StubModel([status(401)], models=status(code)) as model:
+        with pytest.raises(ProviderRefused, match="it wants a key in"):
+            use(to(model), "check")
+        assert len(model.completions) == 1
 
 
 def test_a_check_of_a_server_in_trouble():

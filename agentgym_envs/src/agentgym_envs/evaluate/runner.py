@@ -247,8 +247,10 @@ class Runner:
                     await self._check_refusal(error, meter)
                     self._fault(item, error, tries + 1, turns, meter)
                     return
-                if isinstance(error, ProviderError) and not (
-                    self._answered >= began or await self._greets(meter)
+                if (
+                    isinstance(error, ProviderError)
+                    and self.client
+                    and not (self._answered >= began or await self._greets(meter))
                 ):
                     self._check_outage(error)
                     log.info("%s is played again: %s", item.task_id, error)
@@ -267,7 +269,8 @@ class Runner:
 
     async def _greets(self, meter: Meter | None) -> bool:
         """Returns whether the server answers a short conversation in the form of an episode's."""
-        assert self.client is not None
+        if self.client is None:  # an agent's own client failed
+            return False
         try:
             reply = await self.client.greet(meter.tools if meter else None)
         except ProviderError:

@@ -52,9 +52,9 @@ LEGEND = (
     " of k attempts succeeds. Pass^k: unbiased, all of k attempts succeed. score > 0: the paper's"
     " Pass@k, tasks with an attempt that scored. turns, tokens: means over episodes."
     " invalid: share of all turns whose action was not understood. truncated: share of episodes"
-    " that ran out of turns or context. refused: share of episodes that the model or a filter refused;"
-    " they count as they stand. cut replies: share of replies that reached --max-tokens. A mean of"
-    " families or scenarios counts each the same. Faults are never scored."
+    " that ran out of turns or context. refused: share of episodes that the model or a filter"
+    " refused; they count as they stand. cut replies: share of replies that reached --max-tokens."
+    " A mean of families or scenarios counts each the same. Faults are never scored."
 )
 COMMONEST = 3  # number of errors in a table
 LONG = 140  # characters of an error

@@ -34,7 +34,7 @@ _TOO_LONG = re.compile(
 # A reply limit above what the model can write. The conversation has no part in it.
 _LIMIT_TOO_HIGH = re.compile(
     r"max_(?:completion_|output_|new_)?tokens\W[^.]{0,60}"
-    r"(?:too (?:large|high)|less than or equal|at most|maximum|valid range|[<>])",
+    r"(?:too (?:large|high)|less than or equal|at most|maximum|valid range|\d > \d)",
     re.IGNORECASE,
 )
 # A spent budget ends no conversation.
