@@ -5,8 +5,9 @@
 - ``name``: the provider, and what is special
 - ``api``: the APIs of such servers; ``any``: all, because gateways pass answers on
 - ``status``: of the answer; 0: the server closes the connection
-- ``expect``: a key of ``OUTCOMES``. After a ``retried`` answer, the next one is played. A ``cut``
-  reply has no whole action.
+- ``expect``: a key of ``OUTCOMES``. After a ``retried`` or ``shortened`` answer the request is
+  sent again, after the second one with a lower limit and once only. A ``cut`` reply has no whole
+  action.
 - ``agent``: ``function`` for an answer to a request with tools; otherwise the agent is ``chat``
 - ``body``: JSON data; a string is sent as it is
 """
@@ -73,6 +74,7 @@ OUTCOMES = {
     "invalid": Outcome(turn="invalid"),
     "cut": Outcome(turn="cut"),
     "retried": Outcome(),
+    "shortened": Outcome(),
     "context": Outcome("context"),
     "refused": Outcome("refused"),
     "rejected": Outcome("rejected"),

@@ -8,7 +8,7 @@ from statistics import fmean
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from server_answers import ANSWERS, HERE, STEPS, Seen, play
+from server_answers import ANSWERS, HERE, OUTCOMES, STEPS, Seen, play
 
 from agentgym_envs.evaluate import tables
 
@@ -102,16 +102,17 @@ def test_any_sequence_of_answers_leaves_a_complete_record(tmp_path_factory, draw
 
 
 def expected(answers):
-    """Returns the episode of a model whose answers these are; the others are good."""
-    turns = []
+    """Returns the episode of a model whose answers these are; None and all later ones are good."""
+    turns, shortened = [], False
     while (valid := turns.count("valid")) < STEPS:
-        answer = next(answers, None)
-        if answer is None:
-            turns.append("valid")
-        elif answer.outcome.turn:
-            turns.append(answer.outcome.turn)
-        elif answer.outcome.end:
-            if answer.expect == "rejected":
-                return Seen("rejected", ["valid"] * len(turns), None)
-            return Seen(answer.outcome.end, turns, valid / STEPS)
+        expect = answer.expect if (answer := next(answers, None)) else "played"
+        if shortened and expect in ("shortened", "rejected"):
+            expect = "context"  # the first complaint holds
+        if expect == "rejected":
+            return Seen(expect, ["valid"] * len(turns), None)
+        turn, end = OUTCOMES[expect].turn, OUTCOMES[expect].end
+        if end:
+            return Seen(end, turns, valid / STEPS)
+        shortened = expect == "shortened" or (shortened and not turn)
+        turns += [turn] if turn else []
     return Seen("terminated", turns, 1.0)
