@@ -3,6 +3,7 @@
 import typer
 
 from agentgym_envs.evaluate import estimate, options, play_job, several
+from agentgym_envs.evaluate import probe as probing
 
 
 def evaluate(
@@ -44,17 +45,21 @@ def evaluate(
     prices: options.Prices = None,
     cached_price: options.CachedPrice = None,
     dry_run: options.DryRun = False,
+    probe: options.Probe = False,
 ) -> None:
     """Plays the tasks of suites and environments with models or another agent.
 
     A second run plays only the missing episodes. The exit status is 0 if all episodes are there, 1
-    if some are missing, and 2 if the input is invalid.
+    if some are missing, and 2 if the input is invalid. With --probe it is 1 if the server refuses
+    what the run would send.
     """
     pairs = several.prepared_all(options.pairs(**locals()))
     jobs = [pair.job for pair in pairs if pair.job]
     if dry_run:
         estimate.show_all(jobs)
         complete = len(jobs) == len(pairs)
+    elif probe:
+        complete = probing.probe_all(jobs)
     else:
         alone = len(pairs) == 1
         complete = not play_job.carry_out(jobs[0]).left if alone else several.carry_out_all(pairs)

@@ -165,6 +165,12 @@ BudgetCost = Annotated[float | None, typer.Option(min=0.0, help="Stop after this
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Estimate tokens, cost and time; ask no model.")
 ]
+Probe = Annotated[
+    bool,
+    typer.Option(
+        "--probe", help="Ask the server what it accepts, with a few short requests; play nothing."
+    ),
+]
 Prices = Annotated[
     tuple[float, float] | None,
     typer.Option(help="Prices of a million prompt and completion tokens, in any currency."),
@@ -220,6 +226,7 @@ class Options:
     prices: tuple[float, float] | None
     cached_price: float | None
     dry_run: bool
+    probe: bool
     several: bool
     """The command has several models or targets."""
 

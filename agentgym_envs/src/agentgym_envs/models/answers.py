@@ -37,6 +37,18 @@ _LIMIT_TOO_HIGH = re.compile(
     r"(?:too (?:large|high)|less than or equal|at most|maximum|valid range|\d > \d)",
     re.IGNORECASE,
 )
+# A model's context and the tokens of the prompt, in a refusal of a reply limit that does not fit.
+_ROOM = (
+    re.compile(
+        r"maximum context length (?:is|of) (?P<context>\d+)\b.*?"
+        r"(?P<prompt>\d+) (?:in the messages|in your prompt|input tokens|prompt tokens)",
+        re.DOTALL,
+    ),
+    re.compile(r"(?P<prompt>\d+) \+ \d+ > (?P<context>\d+)"),
+    re.compile(
+        r"must be <= (?P<context>\d+)\. Given: (?P<prompt>\d+) `inputs` tokens", re.IGNORECASE
+    ),
+)
 # A spent budget ends no conversation.
 _SPENT = re.compile(r"\b(?:budget|quota|credits?|billing|rate[ _]limit|per (?:minute|day))\b", re.I)
 # How servers say that a filter rejected one conversation.
@@ -174,9 +186,11 @@ class Complaint:
     @property
     def too_long(self) -> bool:
         """Whether the conversation exceeds the model's context."""
-        found = _TOO_LONG.search(self.whole)
-        spent = _SPENT.search(self.whole) or limit_too_high(self.whole)
-        return bool(found) and not spent
+        room = room_of(self.whole)
+        if room is not None:
+            return room <= 0 or not limit_too_high(self.whole)
+        other = _SPENT.search(self.whole) or limit_too_high(self.whole)
+        return bool(_TOO_LONG.search(self.whole)) and not other
 
     @property
     def filtered(self) -> bool:
@@ -357,6 +371,12 @@ def reason(error: BaseException) -> str:
 def limit_too_high(text: str) -> bool:
     """Returns whether an error says that the model cannot write replies as long as requested."""
     return bool(_LIMIT_TOO_HIGH.search(text))
+
+
+def room_of(text: str) -> int | None:
+    """Returns the tokens that a conversation leaves for a reply, if an error says so."""
+    found = next(filter(None, (form.search(text) for form in _ROOM)), None)
+    return int(found["context"]) - int(found["prompt"]) if found else None
 
 
 def one_line(text: str) -> str:

@@ -9,24 +9,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from agentgym_envs.models.answers import limit_too_high
+from agentgym_envs.models.answers import limit_too_high, room_of
 from agentgym_envs.models.endpoint import LIMITS, Endpoint, Message
 from agentgym_envs.models.parts import system_text, turns
 
 _NAMED = re.compile(r"max_(?:completion_)?tokens")
 _ROLES = re.compile(r"\bsystem\b|\broles?\b|developer (?:instruction|message)", re.IGNORECASE)
-# A model's context and the tokens of the prompt, in a refusal of a reply limit that does not fit.
-_ROOM = (
-    re.compile(
-        r"maximum context length (?:is|of) (?P<context>\d+)\b.*?"
-        r"(?P<prompt>\d+) (?:in the messages|in your prompt|input tokens|prompt tokens)",
-        re.DOTALL,
-    ),
-    re.compile(r"(?P<prompt>\d+) \+ \d+ > (?P<context>\d+)"),
-    re.compile(
-        r"must be <= (?P<context>\d+)\. Given: (?P<prompt>\d+) `inputs` tokens", re.IGNORECASE
-    ),
-)
 
 
 @dataclass(frozen=True)
@@ -77,9 +65,8 @@ class Dialect:
 
     def shorter(self, refusal: str) -> "Dialect | None":
         """Returns the dialect for one conversation that leaves less room than the reply limit."""
-        found = next(filter(None, (form.search(refusal) for form in _ROOM)), None)
-        room = int(found["context"]) - int(found["prompt"]) if found else 0
-        if self.max_tokens is None or not 0 < room < self.max_tokens:
+        room = room_of(refusal)
+        if room is None or self.max_tokens is None or not 0 < room < self.max_tokens:
             return None
         return replace(self, max_tokens=room)
 

@@ -109,6 +109,11 @@ class Provider(ABC):
         self._retry.on_failure = call
 
     @property
+    def dialect(self) -> Dialect:
+        """The form of requests that the server takes, as far as it is known."""
+        return self._dialect
+
+    @property
     def sdk_options(self) -> dict[str, Any]:
         """Arguments for the SDKs of OpenAI and Anthropic; the SDK's retries are off."""
         return {
@@ -222,6 +227,8 @@ class Provider(ABC):
                 shorter = None if room else dialect.shorter(error.answer)
                 if shorter:
                     waiting, room = [shorter], True
+                elif self._dialect not in refusals:  # another request has found it meanwhile
+                    waiting = [self._dialect]
                 elif not self._accepted and error.status in OPTIONS:
                     others = dialect.others(error.answer, self.endpoint)
                     waiting += [one for one in others if one not in (*refusals, *waiting)]
