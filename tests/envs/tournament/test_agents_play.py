@@ -147,7 +147,7 @@ def test_two_models_at_two_servers_with_their_own_settings(monkeypatch):
     assert {(r.body["temperature"], r.body["max_tokens"], r.body["top_p"]) for r in first} == {
         (0.25, 7, 0.5)
     }
-    assert all("temperature" not in r.body and r.body["max_tokens"] == 512 for r in second)
+    assert all("temperature" not in r.body and r.body["max_tokens"] == 8192 for r in second)
     assert max(len(r.messages) for r in first) == 2, "the rules and the latest turn"
     assert max(len(r.messages) for r in second) > 3
     assert "<action>" in first[0].messages[0]["content"]
