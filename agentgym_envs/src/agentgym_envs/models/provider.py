@@ -1,16 +1,12 @@
 """The interface of the clients, and what all of them share."""
 
 import asyncio
-import functools
 import inspect
 import logging
-import ssl
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self, TypeVar
-
-import httpx2
 
 from agentgym_envs.errors import ArgumentError, ProviderError, ProviderRefused, UnknownName
 from agentgym_envs.models.answers import (
@@ -23,11 +19,11 @@ from agentgym_envs.models.answers import (
 )
 from agentgym_envs.models.cache import ReplyCache
 from agentgym_envs.models.endpoint import Endpoint, Message, ToolSchema
+from agentgym_envs.models.http import HttpClient
 from agentgym_envs.models.retry import Retry
-from agentgym_envs.network import is_local
+from agentgym_envs.surrogates import whole_json
 
 log = logging.getLogger(__name__)
-CONNECT = 10.0  # time limit of a connection, in seconds
 T = TypeVar("T")
 GREETING: Sequence[Message] = ({"role": "user", "content": "Say hello."},)
 
@@ -48,7 +44,8 @@ class Provider(ABC):
 
     Raises:
         ArgumentError: the key is not set and the server is on another machine, the key is another
-            provider's, or a header cannot hold the key.
+            provider's, or a header cannot hold the key; an environment variable names a proxy or
+            certificates that cannot be used.
         MissingExtra: the API's SDK is not installed.
     """
 
@@ -66,14 +63,7 @@ class Provider(ABC):
         self._key = endpoint.key()
         self._cache = cache
         self._retry = Retry(endpoint, self._key, connections=connections, sleep=sleep)
-        self._http = httpx2.AsyncClient(
-            timeout=httpx2.Timeout(endpoint.timeout, connect=min(CONNECT, endpoint.timeout)),
-            limits=httpx2.Limits(
-                max_connections=connections, max_keepalive_connections=connections
-            ),
-            trust_env=not is_local(endpoint.host),
-            verify=_certificates(),
-        )
+        self._http = HttpClient(endpoint, connections)
 
     async def __aenter__(self) -> Self:
         return self
@@ -166,7 +156,7 @@ class Provider(ABC):
             ProviderRefused: the server refuses the request; a retry would fail too.
             ProviderError: the server failed on all tries.
         """
-        request = self.request(messages, tools, seed)
+        request = whole_json(self.request(messages, tools, seed))
         if self._cache is None:
             return await self._asked(request)
         place = [self.endpoint.api, self.endpoint.url, sample]
@@ -226,9 +216,3 @@ def cost_of(usage: Usage, prices: Sequence[float]) -> float:
     fresh = usage.prompt_tokens - usage.cached_tokens
     cost = fresh * prompt + usage.cached_tokens * cached + usage.completion_tokens * completion
     return cost / 1e6
-
-
-@functools.cache
-def _certificates() -> ssl.SSLContext:
-    """Loads the trusted certificates once: the system's, or those in ``SSL_CERT_FILE``."""
-    return httpx2.create_ssl_context()
