@@ -17,7 +17,7 @@ from agentgym_envs.models.answers import (
     understood,
 )
 from agentgym_envs.models.endpoint import Endpoint, Message, ToolSchema
-from agentgym_envs.models.parts import replayed
+from agentgym_envs.models.parts import EMPTY, replayed
 from agentgym_envs.models.provider import Provider
 
 __all__ = ["Client", "Endpoint", "Message", "Reply", "ToolSchema"]
@@ -42,7 +42,7 @@ class Client(Provider):
             "tools": list(tools) if tools else None,
         }
         given = {name: value for name, value in options.items() if value is not None}
-        said = [_sent(message) for message in messages]
+        said = [_sent(message) for message in messages if not _blank_rules(message)]
         return {"model": self.endpoint.model, "messages": said, **given, **self.endpoint.extra}
 
     async def send(self, request: Mapping[str, Any]) -> Reply:
@@ -65,9 +65,19 @@ class Client(Provider):
         return understood(answer, lambda: read(answer.json()))
 
 
+def _blank_rules(message: Message) -> bool:
+    return message["role"] == "system" and not str(message["content"]).strip()
+
+
 def _sent(message: Message) -> dict[str, Any]:
-    """Returns a message with what its server wants back."""
+    """Returns a message with what its server wants back.
+
+    Some servers refuse an empty text, which is usual only beside calls.
+    """
     sent = {name: value for name, value in message.items() if name != "replay"}
+    said = sent["content"]
+    if not (said.strip() if isinstance(said, str) else said) and not sent.get("tool_calls"):
+        sent["content"] = EMPTY
     for kept in replayed(message, "chat"):
         sent |= {name: kept[name] for name in THOUGHTS if name in kept}
         signatures = kept.get("extra_content") or [None] * len(sent["tool_calls"])
