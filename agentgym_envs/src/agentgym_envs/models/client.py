@@ -42,7 +42,9 @@ class Client(Provider):
             "tools": list(tools) if tools else None,
         }
         given = {name: value for name, value in options.items() if value is not None}
-        said = [_sent(message) for message in messages if not _blank_rules(message)]
+        said = [
+            _sent(message) for message in messages if message["role"] != "system" or _says(message)
+        ]
         return {"model": self.endpoint.model, "messages": said, **given, **self.endpoint.extra}
 
     async def send(self, request: Mapping[str, Any]) -> Reply:
@@ -65,8 +67,10 @@ class Client(Provider):
         return understood(answer, lambda: read(answer.json()))
 
 
-def _blank_rules(message: Message) -> bool:
-    return message["role"] == "system" and not str(message["content"]).strip()
+def _says(message: Message) -> bool:
+    """Returns whether a message has a content that is not blank."""
+    said = message["content"]
+    return bool(said.strip() if isinstance(said, str) else said)
 
 
 def _sent(message: Message) -> dict[str, Any]:
@@ -75,8 +79,7 @@ def _sent(message: Message) -> dict[str, Any]:
     Some servers refuse an empty text, which is usual only beside calls.
     """
     sent = {name: value for name, value in message.items() if name != "replay"}
-    said = sent["content"]
-    if not (said.strip() if isinstance(said, str) else said) and not sent.get("tool_calls"):
+    if not (_says(message) or sent.get("tool_calls")):
         sent["content"] = EMPTY
     for kept in replayed(message, "chat"):
         sent |= {name: kept[name] for name in THOUGHTS if name in kept}
