@@ -22,6 +22,10 @@ from agentgym_envs.pool.wire import literal
 from agentgym_envs.spaces import Unicode
 from agentgym_envs.tasks import check_options
 
+_BUILT_IN = (AttributeError, IndexError, KeyError, NotImplementedError, TypeError, ValueError)
+RAISED: Mapping[str, type[Exception]] = {kind.__name__: kind for kind in (*_BUILT_IN, ResetNeeded)}
+"""Exceptions of calls that are raised here too, as Gymnasium does; others are ``EnvRaised``."""
+
 
 class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
     """``num_envs`` copies of a text environment, stepped together, in a few processes.
@@ -192,7 +196,8 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
         Raises:
             ArgumentError: an argument that cannot be sent, or a name with a method of this class.
             AttributeError: the environments lack the attribute.
-            EnvRaised: a call raised, or its value cannot be sent.
+            TypeError: the value cannot be sent.
+            EnvRaised: a call raised; frequent exceptions keep their class: ``RAISED``.
             EnvFailure: an environment could not be started, or failed before.
         """
         if name in ("reset", "step", "close"):
@@ -348,8 +353,8 @@ def _value(result: Result) -> Any:
     if "value" in info:
         return ast.literal_eval(info["value"])
     kind, message = info["raised"], info["message"]
-    if kind == "AttributeError":
-        raise AttributeError(message)
+    if kind in RAISED:
+        raise RAISED[kind](f"environment {result.index}: {message}")
     raise EnvRaised(f"environment {result.index} raised {kind}: {message}")
 
 

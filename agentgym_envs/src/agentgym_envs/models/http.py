@@ -55,7 +55,7 @@ def _whole(answer: httpx2.Response) -> httpx2.Response:
         return answer
     if clean is found:
         return answer
-    headers = [(name, text) for name, text in answer.headers.items() if name not in _ENCODED]
+    headers = [(name, text) for name, text in answer.headers.multi_items() if name not in _ENCODED]
     made = httpx2.Response(
         answer.status_code,
         headers=headers,
