@@ -1,6 +1,5 @@
 """An append-only JSON Lines file: one JSON object per line."""
 
-import fcntl
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.errors import ArgumentError
+from agentgym_envs.locks import lock
 
 Row = dict[str, Any]
 
@@ -21,6 +21,8 @@ class Lines:
 
     Raises:
         ArgumentError: the file cannot be written, or another process has it open.
+
+    A file system without locks cannot tell that; a warning says so.
     """
 
     def __init__(self, path: Path, *, busy: str):
@@ -30,10 +32,12 @@ class Lines:
         except OSError as error:
             raise ArgumentError(f"cannot write {path}: {error.strerror}") from error
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+            lock(self._file, folder=path.parent)
+        except OSError as error:
             os.close(self._file)
-            raise ArgumentError(busy) from None
+            if isinstance(error, BlockingIOError):
+                raise ArgumentError(busy) from None
+            raise ArgumentError(f"cannot lock {path}: {error.strerror}") from error
 
     def drop(self, cut: int) -> None:
         """Removes the last ``cut`` bytes: the partial line that a killed process left."""

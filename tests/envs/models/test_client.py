@@ -175,6 +175,39 @@ def test_what_a_server_wants_back_with_its_calls_is_sent_back():
     assert sent == {**expected, "tool_calls": [signed]}
 
 
+@pytest.mark.parametrize("name", ["reasoning", "reasoning_content", "reasoning_details"])
+def test_thoughts_of_each_name_are_sent_back_with_calls(name):
+    thought = [{"type": "reasoning.text", "text": "why"}] if name == "reasoning_details" else "why"
+    call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    with StubModel([ok("", tool_calls=[call], **{name: thought}), ok()]) as model:
+        said = json.loads(json.dumps(use(to(model)).message()))
+        result = {"role": "tool", "tool_call_id": "c", "content": "a wall"}
+        use(to(model), "complete", [*MESSAGES, said, result])
+    assert model.requests[1].messages[2][name] == thought
+
+
+def test_reasoning_is_read_from_the_field_that_has_it():
+    with StubModel([ok("a", reasoning_content="", reasoning="why")]) as model:
+        assert use(to(model)).reasoning == "why"
+
+
+@pytest.mark.parametrize("text", ["", " \n", None])
+def test_no_message_that_is_sent_is_empty(text):
+    roles = ("system", "user", "assistant", "user")
+    with StubModel() as model:
+        use(to(model), "complete", [{"role": role, "content": text} for role in roles])
+    sent = model.requests[0].messages
+    assert [m["role"] for m in sent] == ["user", "assistant", "user"]
+    assert {m["content"] for m in sent} == {"(no text)"}
+
+
+def test_a_reply_of_reasoning_alone_is_sent_back_as_a_placeholder():
+    with StubModel([ok(None, reasoning="why"), ok()]) as model:
+        said = use(to(model)).message()
+        use(to(model), "complete", [*MESSAGES, said, MESSAGES[1]])
+    assert model.requests[1].messages[2] == {"role": "assistant", "content": "(no text)"}
+
+
 def test_thoughts_without_a_call_are_not_sent_back():
     with StubModel([ok("go", reasoning_content="why"), ok()]) as model:
         said = use(to(model)).message()
@@ -915,7 +948,7 @@ def test_a_slash_at_the_end_of_the_url():
 def test_half_a_surrogate_pair_can_be_asked_about():
     with StubModel() as model:
         assert use(to(model), "complete", [{"role": "user", "content": "\ud83d"}]).text == "ok"
-    assert model.requests[0].messages[0]["content"] == "\ud83d"
+    assert model.requests[0].messages[0]["content"] == "?", "many servers fail at half a pair"
 
 
 @pytest.mark.parametrize(

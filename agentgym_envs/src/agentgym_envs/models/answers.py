@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 import httpx2
 
 from agentgym_envs.errors import message_of
+from agentgym_envs.surrogates import whole, whole_json
+from agentgym_envs.wrappers.responses import read_arguments
 
 T = TypeVar("T")
 LINE = 300  # characters of a server's message that an error repeats
@@ -80,8 +82,8 @@ class NotOfTheProtocol(ValueError):
         self.answer = answer
 
 
-THOUGHTS = ("reasoning_details", "reasoning_content")
-"""Fields of a message with calls that OpenRouter or DeepSeek wants back."""
+THOUGHTS = ("reasoning_details", "reasoning_content", "reasoning")
+"""Fields of a message with calls that OpenRouter, DeepSeek or vLLM wants back."""
 MALFORMED = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 """Exceptions of a function that reads an answer of unexpected form."""
 
@@ -124,6 +126,15 @@ class ToolCall:
         Servers accept only an object in a conversation.
         """
         return read_object(self.arguments)
+
+    def as_object(self) -> str:
+        """Returns the arguments as a JSON object; the model's own text if it is one."""
+        values = self.values()
+        try:
+            same = json.loads(self.arguments) == values
+        except (ValueError, RecursionError):
+            same = False
+        return self.arguments if same else json.dumps(values, ensure_ascii=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -385,10 +396,10 @@ def one_line(text: str) -> str:
     return line if len(line) <= LINE else line[: LINE - 1] + "…"
 
 
-def read_object(text: str) -> dict[str, Any]:
-    """Returns a JSON object; an empty one for any other text."""
+def read_object(text: Any) -> dict[str, Any]:
+    """Returns the arguments of a call; an empty dictionary if they are malformed."""
     try:
-        found = json.loads(text)
+        found = whole_json(read_arguments(text))
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
@@ -415,7 +426,7 @@ def text_of(value: Any) -> str:
         value = "".join(part["text"] for part in value if part.get("type") == "text")
     if not isinstance(value, str):
         raise TypeError(f"{type(value).__name__} is no text")
-    return value.encode("utf-8", "replace").decode()
+    return whole(value)
 
 
 def _named(model: Any) -> str:
@@ -434,18 +445,22 @@ def _replay(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 def _reasoning(message: Mapping[str, Any]) -> str:
     found = (message.get(name) for name in ("reasoning_content", "reasoning"))
-    return next((text_of(value) for value in found if isinstance(value, str)), "")
+    return next((text_of(value) for value in found if value and isinstance(value, str)), "")
 
 
 def _call(entry: Any) -> ToolCall:
     function = entry["function"]
-    arguments = function.get("arguments")
+    return called(function["name"], function.get("arguments"), entry.get("id"))
+
+
+def called(name: Any, arguments: Any, identity: Any) -> ToolCall:
+    """Returns a call; the arguments are a text or JSON data, and the id can be missing."""
     written = (
         text_of(arguments)
         if isinstance(arguments, str)
         else json.dumps(arguments or {}, ensure_ascii=False)
     )
-    return ToolCall(text_of(function["name"]), written, text_of(entry.get("id")))
+    return ToolCall(text_of(name), written, "" if identity is None else str(identity))
 
 
 def _usage(found: Any) -> Usage | None:

@@ -1,6 +1,5 @@
 """A client for Anthropic's Messages API, through its SDK."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,6 +8,7 @@ from agentgym_envs.models.answers import (
     NotOfTheProtocol,
     Reply,
     ToolCall,
+    called,
     counted,
     finish_of,
     read_object,
@@ -158,7 +158,7 @@ def read(answer: Mapping[str, Any]) -> Reply:
     blocks = answer["content"]
     usage = answer.get("usage") or {}
     counts = [usage.get(name) or 0 for name in COUNTS]
-    kept = [block for block in blocks if block["type"] != "text" or block["text"].strip()]
+    kept = [_kept(block) for block in blocks if block["type"] != "text" or block["text"].strip()]
     complete = any(block["type"] in ("text", "tool_use") for block in kept)
     return Reply(
         text="".join(text_of(block["text"]) for block in blocks if block["type"] == "text"),
@@ -172,4 +172,9 @@ def read(answer: Mapping[str, Any]) -> Reply:
 
 
 def _call(block: Mapping[str, Any]) -> ToolCall:
-    return ToolCall(block["name"], json.dumps(block["input"], ensure_ascii=False), block["id"])
+    return called(block["name"], block.get("input"), block.get("id"))
+
+
+def _kept(block: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns a block as the next request repeats it. The API takes only an object as input."""
+    return {**block, "input": _call(block).values()} if block["type"] == "tool_use" else block

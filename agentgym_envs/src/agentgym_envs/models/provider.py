@@ -1,17 +1,13 @@
 """The interface of the clients, and what all of them share."""
 
 import asyncio
-import functools
 import inspect
 import logging
-import ssl
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self, TypeVar
-
-import httpx2
 
 from agentgym_envs.errors import (
     ArgumentError,
@@ -31,11 +27,11 @@ from agentgym_envs.models.answers import (
 from agentgym_envs.models.cache import ReplyCache
 from agentgym_envs.models.dialect import Dialect
 from agentgym_envs.models.endpoint import Endpoint, Message, ToolSchema
+from agentgym_envs.models.http import HttpClient
 from agentgym_envs.models.retry import Retry
-from agentgym_envs.network import is_local
+from agentgym_envs.surrogates import whole_json
 
 log = logging.getLogger(__name__)
-CONNECT = 10.0  # time limit of a connection, in seconds
 OPTIONS = (400, 422)  # statuses of refused options
 T = TypeVar("T")
 GREETING: Sequence[Message] = (
@@ -61,7 +57,8 @@ class Provider(ABC):
 
     Raises:
         ArgumentError: the key is not set and the server is on another machine, the key is another
-            provider's, or a header cannot hold the key.
+            provider's, or a header cannot hold the key; an environment variable names a proxy or
+            certificates that cannot be used.
         MissingExtra: the API's SDK is not installed.
     """
 
@@ -81,14 +78,7 @@ class Provider(ABC):
         self._dialect = Dialect.first(endpoint)
         self._accepted = False  # the server has accepted a request in this dialect
         self._retry = Retry(endpoint, self._key, connections=connections, sleep=sleep)
-        self._http = httpx2.AsyncClient(
-            timeout=httpx2.Timeout(endpoint.timeout, connect=min(CONNECT, endpoint.timeout)),
-            limits=httpx2.Limits(
-                max_connections=connections, max_keepalive_connections=connections
-            ),
-            trust_env=not is_local(endpoint.host),
-            verify=_certificates(),
-        )
+        self._http = HttpClient(endpoint, connections)
 
     async def __aenter__(self) -> Self:
         return self
@@ -195,7 +185,7 @@ class Provider(ABC):
             return await self._asked(messages, tools, seed, self.endpoint.retries)
         place = [self.endpoint.api, self.endpoint.url, sample]
         # Another dialect is no other conversation.
-        request = self.request(messages, tools, seed, Dialect.first(self.endpoint))
+        request = self._written(messages, tools, seed, Dialect.first(self.endpoint))
         found = self._cache.get(place, request)
         if found is None:
             found = await self._asked(messages, tools, seed, self.endpoint.retries)
@@ -219,7 +209,7 @@ class Provider(ABC):
         waiting, refusals, room = [began], dict[Dialect, ProviderError](), False
         while waiting:
             dialect = waiting.pop(0)
-            request = self.request(dialect.written(messages), tools, seed, dialect)
+            request = self._written(messages, tools, seed, dialect)
             try:
                 reply = await self._retry.ask(partial(self.send, request), retries)
             except (ContextExceeded, ProviderRefused) as error:
@@ -234,16 +224,30 @@ class Provider(ABC):
                     waiting += [one for one in others if one not in (*refusals, *waiting)]
                 continue
             if not room:
-                self._accept(dialect)
+                self._accept(dialect, began)
             usage, prices = reply.usage, self.endpoint.prices
             return replace(reply, cost=cost_of(usage, prices)) if usage and prices else reply
         raise refusals[began]
 
-    def _accept(self, dialect: Dialect) -> None:
-        """Keeps a dialect in which the server has answered."""
-        if changes := dialect.changes(self._dialect):
+    def _written(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSchema] | None,
+        seed: int | None,
+        dialect: Dialect,
+    ) -> dict[str, Any]:
+        """Returns a request in a dialect, without halves of surrogate pairs."""
+        written: dict[str, Any] = whole_json(
+            self.request(dialect.written(messages), tools, seed, dialect)
+        )
+        return written
+
+    def _accept(self, dialect: Dialect, began: Dialect) -> None:
+        """Keeps a dialect in which the server has answered after it refused another."""
+        self._accepted = True
+        if dialect != began and (changes := dialect.changes(self._dialect)):
             log.warning("%s refused a request and accepts another: %s", self.endpoint.url, changes)
-        self._dialect, self._accepted = dialect, True
+            self._dialect = dialect
 
     async def greet(self, tools: Sequence[ToolSchema] | None = None) -> Reply:
         """Sends a short conversation in the form of an episode.
@@ -298,9 +302,3 @@ def cost_of(usage: Usage, prices: Sequence[float]) -> float:
     fresh = usage.prompt_tokens - usage.cached_tokens
     cost = fresh * prompt + usage.cached_tokens * cached + usage.completion_tokens * completion
     return cost / 1e6
-
-
-@functools.cache
-def _certificates() -> ssl.SSLContext:
-    """Loads the trusted certificates once: the system's, or those in ``SSL_CERT_FILE``."""
-    return httpx2.create_ssl_context()

@@ -8,13 +8,14 @@ from agentgym_envs.models.answers import (
     NotOfTheProtocol,
     Reply,
     ToolCall,
+    called,
     counted,
     finish_of,
     text_of,
 )
 from agentgym_envs.models.dialect import Dialect
 from agentgym_envs.models.endpoint import Message, ToolSchema
-from agentgym_envs.models.parts import content, replayed, system_text, turns
+from agentgym_envs.models.parts import EMPTY, content, replayed, system_text, turns
 from agentgym_envs.models.provider import Provider
 
 API = "responses"
@@ -101,7 +102,7 @@ def items(message: Message) -> list[dict[str, Any]]:
 def _said(message: Message) -> list[dict[str, Any]]:
     """Returns an assistant's message that has no form of this API."""
     text = str(message["content"])
-    calls = [
+    calls: list[dict[str, Any]] = [
         {
             "type": "function_call",
             "call_id": call["id"],
@@ -110,7 +111,9 @@ def _said(message: Message) -> list[dict[str, Any]]:
         }
         for call in message.get("tool_calls", ())
     ]
-    return [*([{"role": "assistant", "content": text}] if text else []), *calls]
+    if not (text.strip() or calls):
+        text = EMPTY
+    return [*([{"role": "assistant", "content": text}] if text.strip() else []), *calls]
 
 
 def read(answer: Mapping[str, Any]) -> Reply:
@@ -151,7 +154,7 @@ def _finish(said: Sequence[Mapping[str, Any]], calls: Sequence[ToolCall], incomp
 
 
 def _call(item: Mapping[str, Any]) -> ToolCall:
-    return ToolCall(item["name"], text_of(item["arguments"]), item["call_id"])
+    return called(item["name"], item.get("arguments"), item.get("call_id"))
 
 
 def _thoughts(item: Mapping[str, Any]) -> str:
@@ -162,17 +165,28 @@ def _thoughts(item: Mapping[str, Any]) -> str:
 
 
 def _kept(output: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Returns the items that the next request repeats.
+    """Returns the items that the next request repeats; none if there is only reasoning.
 
     The server stores nothing, so it knows no item by its id, and reasoning is of use only if it is
-    encrypted.
+    encrypted. The API refuses reasoning without an item after it, and arguments that are no object.
     """
-    return [
+    kept = [
         {
             name: value
             for name, value in item.items()
             if value is not None and (name != "id" or item["type"] == "reasoning")
         }
         for item in output
-        if item["type"] in ("message", "function_call") or item.get("encrypted_content")
+        if _says(item) or (item.get("encrypted_content") and item["type"] != "message")
     ]
+    for item in kept:
+        if item["type"] == "function_call":
+            item["arguments"] = _call(item).as_object()
+    return kept if any(map(_says, kept)) else []
+
+
+def _says(item: Mapping[str, Any]) -> bool:
+    """Returns whether an item is a call, or a message that is not blank."""
+    if item["type"] == "message":
+        return any(text_of(p.get("text") or p.get("refusal")).strip() for p in item["content"])
+    return bool(item["type"] == "function_call")
