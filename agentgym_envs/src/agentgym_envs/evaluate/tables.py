@@ -21,6 +21,7 @@ from agentgym_envs.evaluate.metrics import (
     unscored,
 )
 from agentgym_envs.evaluate.paper import NOTE, PUBLISHED
+from agentgym_envs.evaluate.prompt_limit import warning
 from agentgym_envs.evaluate.record import Row, episodes
 from agentgym_envs.evaluate.suites import suites
 
@@ -99,7 +100,14 @@ def results(rows: Sequence[Row]) -> Table:
         lines += _average("scenarios", [s for s, _ in scenarios.values()])
     columns = [(key, head) for key, head in COLUMNS if any(key in line for line in lines)]
     return Table(
-        columns, lines, [*_fewer(episodes(rows)), *_unscored(episodes(rows)), *errors(rows)]
+        columns,
+        lines,
+        [
+            *_fewer(episodes(rows)),
+            *_unscored(episodes(rows)),
+            *_cut(episodes(rows)),
+            *errors(rows),
+        ],
     )
 
 
@@ -237,6 +245,12 @@ def _unscored(played: Sequence[Row]) -> list[str]:
     n = sum(map(unscored, played))
     has, counts = ("has", "counts") if n == 1 else ("have", "count")
     return [f"{counted(n, 'episode')} {has} no finite score and {counts} as 0"] if n else []
+
+
+def _cut(played: Sequence[Row]) -> list[str]:
+    """Tells that the server seems to cut prompts."""
+    limits = [row["prompt_limit"] for row in played if row.get("prompt_limit")]
+    return [f"{counted(len(limits), 'episode')}: {warning(max(limits))}"] if limits else []
 
 
 def counted(n: int, what: str) -> str:
