@@ -5,8 +5,9 @@ the model. A line has such a text in its turn alone; elsewhere a reference repla
 
     {"same_as": [3, "response", 0, 350]}
 
-stands for the first 350 characters of the response of turn 3; turns count from 0. A line with
-references has ``"packed": true``. :func:`.record.read` puts the texts back.
+stands for the first 350 characters of the response of turn 3; turns count from 0.
+``{"same_as": "thought"}`` stands for the result of :func:`thought`. A line with references has
+``"packed": true``. :func:`.record.read` puts the texts back.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +17,18 @@ from agentgym_envs.lines import Row
 
 SHORT = 64  # characters; a reference is hardly shorter than such a text
 SOURCES = ("response", "observation")  # keys of a turn that keep their texts
-SAME, ITSELF = "same_as", "itself"
+SAME, ITSELF, THOUGHT = "same_as", "itself", "thought"
+# Marks around thoughts and actions in responses.
+MARKS = (
+    "<think>",
+    "</think>",
+    "<thinking>",
+    "</thinking>",
+    "<action>",
+    "</action>",
+    "Thought:",
+    "Action:",
+)
 
 
 def packed(row: Row) -> Row:
@@ -39,9 +51,11 @@ def unpacked(row: Row) -> Row:
     """
     if not row.get("packed"):
         return row
-    turns = row["turns"]
     parts = ("turns", "messages", "calls")
-    found = {key: _restored(row[key], turns) for key in parts if key in row}
+    found = {key: _restored(row[key], row["turns"]) for key in parts if key in row}
+    for turn in found["turns"]:
+        if turn.get("thought") == {SAME: THOUGHT}:
+            turn["thought"] = _thought(turn)
     return {key: value for key, value in {**row, **found}.items() if key != "packed"}
 
 
@@ -56,10 +70,18 @@ def _parts(row: Row) -> Row:
 
 
 def _shorter(turn: Row, turns: Sequence[Row], number: int) -> Row:
-    return {
+    found = {
         key: value if key in SOURCES else _referring(value, turns, number)
         for key, value in turn.items()
     }
+    said = turn.get("thought", "")
+    if "response" in turn and len(said) >= SHORT and said == _thought(turn):
+        found["thought"] = {SAME: THOUGHT}
+    return found
+
+
+def _thought(turn: Row) -> str:
+    return thought(turn["response"], turn["action"])
 
 
 def _first_turns(calls: Sequence[Mapping[str, Any]]) -> Iterator[int]:
@@ -103,7 +125,25 @@ def _restored(value: Any, turns: Sequence[Row]) -> Any:
         return {key: _restored(part, turns) for key, part in value.items()}
     if value[SAME] == ITSELF:
         return value["value"]
+    if value[SAME] == THOUGHT:
+        return value
     number, key, start, end = value[SAME]
     if key not in SOURCES or number < 0:
         raise ValueError(f"no turn has the text {value[SAME]}")
     return turns[number][key][start:end]
+
+
+def thought(response: str, action: str) -> str:
+    """Returns what a response says before its action, without the marks around both."""
+    before, call, _ = response.partition("<tool_call>")
+    if not call:
+        before = (
+            response.rpartition(action)[0]
+            if action and action in response
+            else ""
+            if action
+            else response
+        )
+    for mark in MARKS:
+        before = before.replace(mark, "")
+    return before.strip()
