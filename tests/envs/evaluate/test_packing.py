@@ -96,8 +96,16 @@ def test_a_folder_of_an_earlier_layout_goes_on(tmp_path):
     "reference", [[9, "response", 0, 1], [-1, "response", 0, 1], [0, "goal", 0, 1], [0], 7, "x"]
 )
 def test_a_broken_reference_is_named(tmp_path, reference):
-    (row,) = evaluate(tmp_path, mazes(1), client=Model()).record.rows
-    row["turns"][0]["action"] = {"same_as": reference}
-    (tmp_path / "run" / EPISODES).write_text(json.dumps({**row, "packed": True}) + "\n")
+    turn = {"observation": "o", "response": "r", "reward": 0.0, "invalid": False}
+    names = ("suite", "scenario", "family", "env_id", "task_id", "settings")
+    row = {"row": "episode", **dict.fromkeys(names, ""), "difficulty": 1, "attempt": 0, "usage": {}}
+    row |= {"success": True, "score": 1.0, "end": "truncated", "packed": True}
+
+    def action(same_as):
+        turns = [{**turn, "action": {"same_as": same_as}}]
+        (tmp_path / EPISODES).write_text(json.dumps({**row, "turns": turns}) + "\n")
+        return record.read(tmp_path)[0][0]["turns"][0]["action"]
+
+    assert action([0, "response", 0, 1]) == "r"
     with pytest.raises(ArgumentError, match=r"line 1 of .* is no episode"):
-        record.read(tmp_path / "run")
+        action(reference)

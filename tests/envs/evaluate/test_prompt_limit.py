@@ -123,9 +123,8 @@ def test_each_seat_has_its_conversation_and_pictures_are_not_compared():
     cut, growing = (lambda n, seat: min(100 * n, 800)), (lambda n, seat: 100 * n)
     assert transcript([cut] * 20, texts)["prompt_limit"] == 800
     assert "prompt_limit" not in transcript([cut] * 20, with_picture)
-    both = transcript(
-        [lambda n, seat: (cut if seat == "b" else growing)(n, seat)] * 20, texts, "ab"
-    )
+    counts = {"a": growing, "b": cut}
+    both = transcript([lambda n, seat: counts[seat](n, seat)] * 20, texts, "ab")
     assert both["prompt_limit"] == 800
     assert "prompt_limit" not in transcript([growing] * 20, texts, "ab")
 
