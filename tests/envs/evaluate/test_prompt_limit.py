@@ -49,6 +49,7 @@ def test_a_count_that_stays_while_the_conversation_grows_is_a_limit(tokens, limi
         counted([4000 + n for n in range(20)], [1000] * 20),
         # The same request many times.
         [(4000, 1000)] * 20,
+        [*[(4000, 1000)] * 10, (6000, 1050)],
         # Only what the server's cache lacks.
         counted(GROWING, [2000, *[100 - n % 3 for n in range(19)]]),
         # Thoughts that the server drops when the user speaks again.

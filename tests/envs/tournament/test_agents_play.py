@@ -300,7 +300,7 @@ def test_a_killed_tournament_goes_on():
         assert 0 <= len(stub.completions) - usage.read_bytes().count(b"\n") <= 2  # under way
         assert "8 of 8 games" in call(*arguments)
         assert 0 <= len(stub.completions) - usage.read_bytes().count(b"\n") <= 2
-    assert {json.loads(row)["player"] for row in usage.read_text().splitlines()} == {player}
+    assert {json.loads(row)["player"] for row in usage.read_text().splitlines()} == {"chat:stub"}
     whole = before[: before.rfind(b"\n") + 1]
     assert path.read_bytes().startswith(whole)
     assert len(read(Path("out"))[0]) == len(rows()) == 8

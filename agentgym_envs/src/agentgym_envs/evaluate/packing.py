@@ -128,7 +128,7 @@ def _restored(value: Any, turns: Sequence[Row]) -> Any:
     if value[SAME] == THOUGHT:
         return value
     number, key, start, end = value[SAME]
-    if key not in SOURCES or number < 0:
+    if number < 0:
         raise ValueError(f"no turn has the text {value[SAME]}")
     return turns[number][key][start:end]
 
