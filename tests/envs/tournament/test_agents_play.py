@@ -295,9 +295,12 @@ def test_a_killed_tournament_goes_on():
             path = Path("out/episodes.jsonl")
             assert stub.settled(lambda: path.exists() and path.read_bytes().count(b"\n") >= 2, 20)
             process.kill()
-        before = path.read_bytes()
+        before, usage = path.read_bytes(), Path("out/usage.jsonl")
         assert before.count(b"\n") < 8
+        assert 0 <= len(stub.completions) - usage.read_bytes().count(b"\n") <= 2  # under way
         assert "8 of 8 games" in call(*arguments)
+        assert 0 <= len(stub.completions) - usage.read_bytes().count(b"\n") <= 2
+    assert {json.loads(row)["player"] for row in usage.read_text().splitlines()} == {"chat:stub"}
     whole = before[: before.rfind(b"\n") + 1]
     assert path.read_bytes().startswith(whole)
     assert len(read(Path("out"))[0]) == len(rows()) == 8

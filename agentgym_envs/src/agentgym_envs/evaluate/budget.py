@@ -1,6 +1,6 @@
 """Counts the tokens and the cost of a model, and limits them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -65,7 +65,7 @@ class Usage:
 
 @dataclass
 class Budget:
-    """Limits, and the usage of all episodes of a folder, including earlier runs.
+    """Limits, and the usage of all replies of a folder, including earlier runs.
 
     Running episodes finish after a limit is reached, because they are paid for. The usage can
     therefore exceed the limit a little.
@@ -76,6 +76,13 @@ class Budget:
     names: tuple[str, str] = ("--budget-tokens", "--budget-cost")
     """The settings of the two limits, as a message names them."""
     used: Usage = field(default_factory=Usage)
+    keep: Callable[[Usage], None] = lambda usage: None
+    """Receives the usage of each reply when it arrives."""
+
+    def add(self, usage: Usage) -> None:
+        """Counts a reply."""
+        self.used.add(usage)
+        self.keep(usage)
 
     @property
     def spent(self) -> str:
@@ -135,7 +142,7 @@ class Meter:
             )
         used = used_by(reply)
         self.usage.add(used)
-        self._budget.used.add(used)
+        self._budget.add(used)
         self.on_reply(messages, tools, reply)
         if reply.finish == "refusal":
             said = one_line(reply.text) or "the reply is empty"

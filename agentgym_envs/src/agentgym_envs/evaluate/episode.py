@@ -14,6 +14,7 @@ from agentgym_envs.errors import (
 )
 from agentgym_envs.evaluate.agents import ASK_ORACLE, Agent, Ending, Opening
 from agentgym_envs.evaluate.calls import Caller, made
+from agentgym_envs.evaluate.packing import thought
 from agentgym_envs.evaluate.plan import Item
 from agentgym_envs.evaluate.record import Row
 from agentgym_envs.pool import AsyncEnvPool, Result
@@ -22,17 +23,6 @@ from agentgym_envs.wrappers import FORMATS
 from agentgym_envs.wrappers.formats import Format, FunctionCall
 from agentgym_envs.wrappers.responses import FormatError
 
-# Marks around thoughts and actions in responses.
-MARKS = (
-    "<think>",
-    "</think>",
-    "<thinking>",
-    "</thinking>",
-    "<action>",
-    "</action>",
-    "Thought:",
-    "Action:",
-)
 NO_LIMIT = Caller()
 log = logging.getLogger(__name__)
 
@@ -249,19 +239,3 @@ def turn(
         "action": action,
     }
     return {**row, "reward": reward, "invalid": invalid}
-
-
-def thought(response: str, action: str) -> str:
-    """Returns what a response says before its action, without the marks around both."""
-    before, call, _ = response.partition("<tool_call>")
-    if not call:
-        before = (
-            response.rpartition(action)[0]
-            if action and action in response
-            else ""
-            if action
-            else response
-        )
-    for mark in MARKS:
-        before = before.replace(mark, "")
-    return before.strip()

@@ -30,6 +30,7 @@ from agentgym_envs.errors import (
     escaped,
 )
 from agentgym_envs.evaluate.budget import Usage
+from agentgym_envs.evaluate.prompt_limit import warning
 from agentgym_envs.evaluate.record import Row
 from agentgym_envs.evaluate.tables import counted
 from agentgym_envs.models.answers import Reply
@@ -183,6 +184,8 @@ class Live:
     def row(self, row: Row) -> None:
         """Takes a new line in."""
         self.state.row(row)
+        if limit := row.get("prompt_limit"):
+            self._kinds.add(warning(limit))
         if row["row"] == "fault" and row["fault"] != "provider":  # those were seen by ``failure``
             self.state.failure(row["error"])
             self._kinds.add(row["error"], f" (task {row['task_id']}, try {row['try']})")

@@ -75,9 +75,9 @@ def _session(job: Job) -> Session:
 
 
 def _runner(job: Job, opened: Record) -> Runner:
-    budget = Budget(job.options.budget_tokens, job.options.budget_cost)
-    for row in opened.rows:
-        budget.used.add(row["usage"])
+    budget = Budget(job.options.budget_tokens, job.options.budget_cost, keep=opened.use)
+    for usage in opened.used().values():
+        budget.used.add(usage)
     return Runner(
         settings=job.settings,
         factory=job.factory,

@@ -23,6 +23,7 @@ from agentgym_envs.evaluate.metrics import (
     without_refused,
 )
 from agentgym_envs.evaluate.paper import NOTE, PUBLISHED
+from agentgym_envs.evaluate.prompt_limit import warning
 from agentgym_envs.evaluate.record import Row, episodes
 from agentgym_envs.evaluate.suites import suites
 
@@ -104,8 +105,9 @@ def results(rows: Sequence[Row]) -> Table:
         lines += _average("scenarios", [s for s, _ in scenarios.values()])
     columns = [(key, head) for key, head in COLUMNS if any(key in line for line in lines)]
     played = episodes(rows)
-    notes = [*_fewer(played), *_unscored(played), *_refused(played), *_cut(played), *errors(rows)]
-    return Table(columns, lines, notes)
+    about = (_fewer, _unscored, _refused, _cut_replies, _cut_prompts)
+    notes = [note for tell in about for note in tell(played)]
+    return Table(columns, lines, [*notes, *errors(rows)])
 
 
 def errors(rows: Sequence[Row]) -> list[str]:
@@ -256,11 +258,17 @@ def _refused(played: Sequence[Row]) -> list[str]:
     return [f"{of} refused by the model or a filter; without them, over all tasks: {without}"]
 
 
-def _cut(played: Sequence[Row]) -> list[str]:
+def _cut_replies(played: Sequence[Row]) -> list[str]:
     """Tells that replies reached the limit of tokens."""
     share = cut_replies(played)
     remedy = "reasoning counts; raise it"
     return [f"{100 * share:.0f} % of the replies reached --max-tokens ({remedy})"] if share else []
+
+
+def _cut_prompts(played: Sequence[Row]) -> list[str]:
+    """Tells that the server seems to cut prompts."""
+    limits = [row["prompt_limit"] for row in played if row.get("prompt_limit")]
+    return [f"{counted(len(limits), 'episode')}: {warning(max(limits))}"] if limits else []
 
 
 def counted(n: int, what: str) -> str:

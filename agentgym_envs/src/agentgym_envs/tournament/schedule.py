@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -117,9 +118,10 @@ class Tournament:
         for row in self.record.rows:
             for result in row.get("seats", {}).values():
                 self._check(result["player"], result.get("settings", {}))
-            for name, usage in row.get("usages", {}).items():
-                if name in self.players:
-                    self.players[name].budget.used.add(usage)
+        used = self.record.used()
+        for name, player in self.players.items():
+            player.budget.used.add(used.get(name, Usage()))
+            player.budget.keep = partial(self.record.use, player=name)
 
     def _check(self, name: str, recorded: Mapping[str, Any]) -> None:
         player = self.players.get(name)
