@@ -203,7 +203,7 @@ def _seen(row: dict[str, Any], *more: dict[str, Any]) -> Seen:
         for turn in row["turns"]
     ]
     assert row["success"] == (row["end"] == "terminated")
-    return Seen(row["end"], marks, round(row["score"] * STEPS) / STEPS)
+    return Seen(row["end"], marks, row["score"])
 
 
 def play(
