@@ -128,6 +128,7 @@ def test_each_seat_has_its_conversation_and_pictures_are_not_compared():
     both = transcript([lambda n, seat: counts[seat](n, seat)] * 20, texts, "ab")
     assert both["prompt_limit"] == 800
     assert "prompt_limit" not in transcript([growing] * 20, texts, "ab")
+    assert "prompt_limit" not in transcript([cut] * 20, lambda n, seat: [])
 
 
 def test_requests_beside_the_conversation_do_not_hide_a_limit():

@@ -84,7 +84,7 @@ def _conversations(
     """Yields requests of which each extends the one before. Each seat has its own conversation."""
     conversations: dict[Any, list[Mapping[str, Any]]] = {}
     for call in calls:
-        if "prompt" not in call:
+        if "prompt" not in call or not call["messages"]:
             continue
         seat = turns[call["turn"]].get("seat") if call["turn"] < len(turns) else None
         known = conversations.setdefault(seat, [])
