@@ -106,6 +106,17 @@ def test_a_second_run_takes_its_replies_from_the_cache():
     assert len({row["turns"][0]["response"] for row in second.values()}) == 4
 
 
+def test_turns_that_a_model_invents_are_not_played():
+    said = "Thought: a\nAction: go north\nObservation: A wall.\nThought: b\nAction: go south"
+    with StubModel([ok(said)]) as model:
+        server = ("--model", "stub", "--base-url", model.url, "--episodes", 1, "--horizon", 2)
+        stop = r'stop=["\nObservation:"]'  # of the guide
+        ask(*server, "--agent", "react", "--workers", 1, "--send", stop, "--out", "out")
+    assert {tuple(request.body["stop"]) for request in model.completions} == {("\nObservation:",)}
+    (row,) = rows("out")
+    assert [(turn["action"], turn["invalid"]) for turn in row["turns"]] == [("go north", False)] * 2
+
+
 def test_the_temperature_can_be_left_out():
     with StubModel([ok("go north")]) as model:
         server = ("--model", "stub", "--base-url", model.url, "--episodes", 1)

@@ -28,6 +28,8 @@ def counted(sizes, tokens):
         ([1024] * 20, 1024),  # from the first request on
         # Whole messages are dropped, so that the count goes up and down.
         ([min(size // 4, 1000 - size * 7 % 190) for size in GROWING], 1000),
+        # A long message leaves room for little else.
+        ([min(size // 4, 1000 - 650 * (n % 3 == 1)) for n, size in enumerate(GROWING)], 1000),
         # Half of the conversation is dropped each time.
         ([size // 4 if size <= 4000 else 600 + size // 4 % 400 for size in GROWING], 1000),
     ],
@@ -128,6 +130,7 @@ def test_each_seat_has_its_conversation_and_pictures_are_not_compared():
     both = transcript([lambda n, seat: counts[seat](n, seat)] * 20, texts, "ab")
     assert both["prompt_limit"] == 800
     assert "prompt_limit" not in transcript([growing] * 20, texts, "ab")
+    assert "prompt_limit" not in transcript([cut] * 20, lambda n, seat: [])
 
 
 def test_requests_beside_the_conversation_do_not_hide_a_limit():
@@ -138,3 +141,18 @@ def test_requests_beside_the_conversation_do_not_hide_a_limit():
         return [*texts(n, seat), *more]
 
     assert transcript([lambda n, seat: min(100 * n, 800)] * 20, asked)["prompt_limit"] == 800
+
+
+def test_thoughts_that_are_dropped_when_the_user_speaks_are_no_limit():
+    """Calls of tools, and later a message of the user at every fourth turn."""
+    spoken = [0, *range(12, 30, 4)]
+
+    def sent(n, seat):
+        return [
+            {"role": "user" if k in spoken else "tool", "content": f"{k} " + 400 * "x"}
+            for k in range(n + 1)
+        ]
+
+    counts = [100 * n + 400 * (n - max(k for k in spoken if k <= n)) for n in range(30)]
+    assert prompt_limit([(400 * n, count) for n, count in enumerate(counts)]), "they look like one"
+    assert "prompt_limit" not in transcript([lambda n, seat: counts[n]] * 30, sent)

@@ -201,6 +201,16 @@ def test_no_message_that_is_sent_is_empty(text):
     assert {m["content"] for m in sent} == {"(no text)"}
 
 
+def test_calls_need_no_text():
+    call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    for content in ({}, {"content": None}, {"content": ""}):
+        message = {"role": "assistant", **content, "tool_calls": [call]}
+        request = Client(Endpoint(model="m", base_url="http://localhost")).request(
+            [message], None, None
+        )
+        assert request["messages"] == [message]
+
+
 def test_a_reply_of_reasoning_alone_is_sent_back_as_a_placeholder():
     with StubModel([ok(None, reasoning="why"), ok()]) as model:
         said = use(to(model)).message()

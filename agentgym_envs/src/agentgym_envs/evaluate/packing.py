@@ -74,7 +74,7 @@ def _shorter(turn: Row, turns: Sequence[Row], number: int) -> Row:
         key: value if key in SOURCES else _referring(value, turns, number)
         for key, value in turn.items()
     }
-    said = turn.get("thought", "")
+    said = turn.get("thought") or ""
     if "response" in turn and len(said) >= SHORT and said == _thought(turn):
         found["thought"] = {SAME: THOUGHT}
     return found

@@ -5,7 +5,8 @@ count of prompt tokens shows that: the count stops growing while the conversatio
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from statistics import median
 from typing import Any
 
 NEAR = 0.9  # share of the largest count from which on a request can be at the limit
@@ -13,6 +14,7 @@ GROWTH = 4 / 3  # of the conversation at the limit
 CLEAR = 500  # characters; a smaller growth shows nothing
 STILL = 3  # longer requests at the limit with no larger count than the one before
 
+Row = Mapping[str, Any]
 Request = tuple[int, int]
 """The characters that were sent, and the prompt tokens that the server counted."""
 
@@ -33,40 +35,30 @@ def prompt_limit(requests: Sequence[Request]) -> int:
         longer > before and counted <= tokens
         for (before, tokens), (longer, counted) in pairwise(there)
     )
-    # A much smaller count is that of a server that leaves out cached tokens or earlier thoughts.
-    steady = min(tokens for _, tokens in there) >= most / 2
+    # Many much smaller counts are those of a server that leaves out cached tokens.
+    steady = median(tokens for _, tokens in there) >= most / 2
     grown = last >= max(GROWTH * first, first + CLEAR)
     return most if steady and grown and still >= STILL else 0
 
 
 def limit_of_calls(
-    calls: Sequence[Mapping[str, Any]], turns: Sequence[Mapping[str, Any]], sizes: Sequence[int]
+    calls: Sequence[Row], turns: Sequence[Row], messages: Sequence[Row], sizes: Sequence[int]
 ) -> int:
     """Returns the largest limit of an episode's conversations; 0 if none was cut.
 
     Args:
         calls: of :class:`.Transcript`.
         turns: of the episode.
+        messages: of the episode.
         sizes: the characters of each message.
     """
-    before = [0]
-    for size in sizes:
-        before.append(before[-1] + size)
-    return max(
-        (
-            prompt_limit(
-                [
-                    (
-                        sum(before[end] - before[start] for start, end in call["messages"]),
-                        call["prompt"],
-                    )
-                    for call in conversation
-                ]
-            )
-            for conversation in _conversations(calls, turns)
-        ),
-        default=0,
-    )
+    before = [0, *accumulate(sizes)]
+
+    def request(call: Row) -> Request:
+        return sum(before[end] - before[start] for start, end in call["messages"]), call["prompt"]
+
+    found = _conversations(calls, turns, messages)
+    return max((prompt_limit(list(map(request, each))) for each in found), default=0)
 
 
 def warning(limit: int) -> str:
@@ -79,24 +71,36 @@ def warning(limit: int) -> str:
 
 
 def _conversations(
-    calls: Sequence[Mapping[str, Any]], turns: Sequence[Mapping[str, Any]]
-) -> Iterator[list[Mapping[str, Any]]]:
+    calls: Sequence[Row], turns: Sequence[Row], messages: Sequence[Row]
+) -> Iterator[list[Row]]:
     """Yields requests of which each extends the one before. Each seat has its own conversation."""
-    conversations: dict[Any, list[Mapping[str, Any]]] = {}
+    conversations: dict[Any, list[Row]] = {}
     for call in calls:
-        if "prompt" not in call:
+        if "prompt" not in call or not call["messages"]:
             continue
         seat = turns[call["turn"]].get("seat") if call["turn"] < len(turns) else None
         known = conversations.setdefault(seat, [])
-        if known and not _extends(call, known[-1]):
+        again = _user_after_tools(call, messages)
+        if known and (again or not _extends(call, known[-1])):
             yield list(known)
-            while known and not _extends(call, known[-1]):
+            while known and (again or not _extends(call, known[-1])):
                 known.pop()
         known.append(call)
     yield from conversations.values()
 
 
-def _extends(call: Mapping[str, Any], earlier: Mapping[str, Any]) -> bool:
+def _user_after_tools(call: Row, messages: Sequence[Row]) -> bool:
+    """Returns whether the user speaks after results of tools.
+
+    Chat templates then drop the model's thoughts since the user's last message.
+    """
+    if messages[call["messages"][-1][1] - 1].get("role") != "user":
+        return False
+    sent = (messages[start:end] for start, end in call["messages"])
+    return any(message.get("role") == "tool" for part in sent for message in part)
+
+
+def _extends(call: Row, earlier: Row) -> bool:
     """Returns whether a request begins with the messages of an earlier one."""
     *whole, (start, end) = earlier["messages"]
     rest = call["messages"][len(whole) :]

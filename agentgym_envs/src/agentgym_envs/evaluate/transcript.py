@@ -51,7 +51,7 @@ class Transcript:
         """The keys of an episode's line; empty without a request."""
         if not self._calls:
             return {}
-        limit = limit_of_calls(self._calls, self._turns, self._sizes)
+        limit = limit_of_calls(self._calls, self._turns, self._messages, self._sizes)
         found = {"messages": self._messages, "calls": self._calls}
         return found | ({"prompt_limit": limit} if limit else {})
 

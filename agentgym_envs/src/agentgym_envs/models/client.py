@@ -73,7 +73,7 @@ class Client(Provider):
 
 def _says(message: Message) -> bool:
     """Returns whether a message has a content that is not blank."""
-    said = message["content"]
+    said = message.get("content")
     return bool(said.strip() if isinstance(said, str) else said)
 
 
