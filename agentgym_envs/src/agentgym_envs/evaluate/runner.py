@@ -36,7 +36,7 @@ from agentgym_envs.evaluate.plan import EvalEnv, Item
 from agentgym_envs.evaluate.record import Key, Row, Rows, episodes
 from agentgym_envs.evaluate.settings import Settings
 from agentgym_envs.evaluate.transcript import Messages, OnReply, Tools, Transcript
-from agentgym_envs.models.answers import Reply
+from agentgym_envs.models.answers import Reply, is_spent
 from agentgym_envs.models.provider import Provider
 from agentgym_envs.pool import AsyncEnvPool
 
@@ -287,7 +287,8 @@ class Runner:
         """
         self._refused += 1
         first = self._answered == -math.inf
-        hopeless = self._refused >= REFUSALS and (error.status in HOPELESS or not self._replied)
+        general = error.status in HOPELESS or is_spent(error.answer) or not self._replied
+        hopeless = self._refused >= REFUSALS and general
         if not (first or hopeless):
             return
         if hopeless and not self._replied:

@@ -30,7 +30,8 @@ _TOO_LONG = re.compile(
     r"|maximum allowed length|too many (?:input |prompt )?tokens|total number of tokens"
     r"|must have less than \d+ tokens|`inputs` tokens \+ `max_new_tokens`"
     r"|max_(?:completion_|output_|new_)?tokens must be (?:at least|greater than) \d+, (?:got|not) -"
-    r"|request too large",
+    r"|request too large|range of input length|maxlength: \d+, actual"
+    r"|messages?\[\d+\]\.content\W{1,3}string too long",
     re.IGNORECASE,
 )
 # A reply limit above what the model can write. The conversation has no part in it.
@@ -57,9 +58,10 @@ _SPENT = re.compile(r"\b(?:budget|quota|credits?|billing|rate[ _]limit|per (?:mi
 _FILTERED = re.compile(
     r"content[ _-]?(?:filter|policy|management|moderation)|filtering policy|invalid_prompt"
     r"|usage (?:polic|guideline)|content (?:exists risk|violat)|moderation|guardrail"
-    r"|safety (?:system|check|filter|polic|setting)|safety_|responsible ai|data_inspection"
+    r"|safety (?:system|check|filter|polic|setting)|safety_|responsible ?ai|data_inspection"
+    r"|(?:input|output) (?:new_)?sensitive|敏感|违规|不安全"
     r"|inappropriate content|(?:sensitive|unsafe|harmful|prohibited) (?:content|words?|information)"
-    r"|(?:input|prompt|content|text|request|response|output) (?:was|has been|is|were) "
+    r"|(?:input|prompt|content|text|request|response|output) (?:was |has been |is |were )?"
     r"(?:flagged|blocked|filtered|rejected by)"
     r"|violat\w+ (?:our|the|its) [^.]{0,40}(?:polic|guideline|terms)",
     re.IGNORECASE,
@@ -197,11 +199,15 @@ class Complaint:
     @property
     def too_long(self) -> bool:
         """Whether the conversation exceeds the model's context."""
-        room = room_of(self.whole)
-        if room is not None:
-            return room <= 0 or not limit_too_high(self.whole)
-        other = _SPENT.search(self.whole) or limit_too_high(self.whole)
+        if room_of(self.whole) is not None:
+            return True
+        other = is_spent(self.whole) or limit_too_high(self.whole)
         return bool(_TOO_LONG.search(self.whole)) and not other
+
+    @property
+    def too_large_for_its_rate(self) -> bool:
+        """Whether the request alone exceeds the tokens of a minute, so that no wait helps."""
+        return bool(re.search(r"request too large", self.whole, re.IGNORECASE))
 
     @property
     def filtered(self) -> bool:
@@ -223,6 +229,8 @@ FINISHES = {
     ),
 }
 """Finish reasons of servers, and what they are called here."""
+FAILED = ("error", "insufficient_system_resource")
+"""Finish reasons of completions that the server could not end."""
 
 
 def finish_of(reason: Any) -> str:
@@ -248,7 +256,7 @@ def read_reply(answer: Any) -> Reply:
     try:
         choice = answer["choices"][0]
         message, finish = choice["message"], finish_of(choice.get("finish_reason"))
-        if finish == "error":
+        if finish in FAILED:
             raise NotOfTheProtocol("the completion failed")
         return Reply(
             text=text_of(message.get("content")) or text_of(message.get("refusal")),
@@ -298,6 +306,8 @@ def read_complaint(body: str) -> Complaint:
     inner = found.get("error") or found if isinstance(found, dict) else found
     if isinstance(inner, str):
         return Complaint(_line(inner, whole), "error", whole)
+    if isinstance(found, dict) and isinstance(found.get("base_resp"), dict):  # MiniMax
+        inner = {"message": found["base_resp"].get("status_msg"), "code": "base_resp"}
     messages = (
         [inner[key] for key in ("message", "detail", "error") if inner.get(key)]
         if isinstance(inner, dict)
@@ -382,6 +392,11 @@ def reason(error: BaseException) -> str:
 def limit_too_high(text: str) -> bool:
     """Returns whether an error says that the model cannot write replies as long as requested."""
     return bool(_LIMIT_TOO_HIGH.search(text))
+
+
+def is_spent(text: str) -> bool:
+    """Returns whether an error speaks of a budget, a quota or a rate."""
+    return bool(_SPENT.search(text))
 
 
 def room_of(text: str) -> int | None:

@@ -37,7 +37,7 @@ AGAIN = frozenset((408, 409, 429, *range(500, 600)))  # statuses that a retry ca
 OVERLOADED = frozenset((429, 503, 529))  # statuses that fewer concurrent requests can fix
 TOO_LARGE = 413  # the request is too large, whatever the words
 ELSEWHERE = frozenset((401, 403, 404, 429))  # statuses about keys, models and rates
-FILTERS = frozenset((400, 403, 406, 409, 418, 422, 451, *range(500, 600)))  # of filters' answers
+UNFILTERED = frozenset((401, 404, 408, 429))  # statuses that no filter answers
 T = TypeVar("T")
 
 
@@ -168,9 +168,10 @@ class Retry:
             status = 401
         text = f"{self.endpoint.url} answered {status}: {complaint.message}"
         said = complaint.whole
-        if status == TOO_LARGE or (complaint.too_long and status not in ELSEWHERE):
+        large = status == TOO_LARGE or (status == 429 and complaint.too_large_for_its_rate)
+        if large or (complaint.too_long and status not in ELSEWHERE):
             return self._made(text, ContextExceeded, status, said, again=False)
-        if complaint.filtered and status in FILTERS:
+        if complaint.filtered and status not in UNFILTERED:
             return self._made(text, ConversationRefused, status, said, again=False)
         if not _may_pass(answer, complaint):
             refusal = self._refusal(status, complaint.message)
