@@ -205,9 +205,8 @@ def test_calls_need_no_text():
     call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
     for content in ({}, {"content": None}, {"content": ""}):
         message = {"role": "assistant", **content, "tool_calls": [call]}
-        request = Client(Endpoint(model="m", base_url="http://localhost")).request(
-            [message], None, None
-        )
+        endpoint = Endpoint(model="m", base_url="http://localhost")
+        request = Client(endpoint).request([message], None, None, Dialect.first(endpoint))
         assert request["messages"] == [message]
 
 
@@ -577,6 +576,20 @@ TOO_LONG = {
     "413": (413, {"error": {"message": "Payload Too Large"}}),
     "a router": (200, {"error": {"message": "maximum context length is 8192", "code": 400}}),
 }
+
+
+@pytest.mark.parametrize("text", ["exceed", "prompt ", "violating our ", "x", "9"])
+def test_a_huge_error_takes_no_time(text):
+    """One search for the cause of 3 MB of "exceed" took minutes."""
+    endpoint = Endpoint(model="m", base_url="http://localhost", max_tokens=8192)
+    body = text * 300_000
+    for error in (body, json.dumps({"error": {"message": "max_tokens too large: " + body}})):
+        began = time.process_time()
+        said = answers.read_complaint(error)
+        assert (said.too_long, said.filtered) == (False, False)
+        list(Dialect.first(endpoint).others(said.whole, endpoint))
+        assert time.process_time() - began < 1
+        assert len(said.message) <= answers.LINE
 
 
 @pytest.mark.parametrize("server", TOO_LONG)

@@ -21,17 +21,22 @@ LINE = 300  # characters of a server's message that an error repeats
 _RETRY_DELAY = re.compile(r'"retryDelay":\s*"([\d.]+)s"')
 # How servers say that a conversation is too long for the model. Most lines hold for several
 # servers; the table in tests/support/server_answers.py names them.
-_SIZE = r"(?:too (?:long|large|big)|longer than|exceed\w*|greater than|over the limit)"
+_EXCEED = r"exceed(?:s|ed|ing)?"
+_SIZE = rf"(?:too (?:long|large|big)|longer than|{_EXCEED}|greater than|over the limit)"
 _TOO_LONG = re.compile(
     r"context[ _]?(?:length|window|size|limit)|exceed_context|request_too_large"
     rf"|(?:prompt|input|inputs|conversation|messages|request|sequence)\b[^.]{{0,60}}\b{_SIZE}\b"
-    r"|exceed\w*[^.]{0,40}\b(?:token|context|length|prompt|input)"
+    rf"|{_EXCEED}\b[^.]{{0,40}}\b(?:token|context|length|prompt|input)"
     r"|reduce the length|maximum (?:allowed )?(?:prompt|input|model|sequence) length"
     r"|maximum allowed length|too many (?:input |prompt )?tokens|total number of tokens"
     r"|must have less than \d+ tokens|`inputs` tokens \+ `max_new_tokens`"
     r"|max_(?:completion_|output_|new_)?tokens must be (?:at least|greater than) \d+, (?:got|not) -"
     r"|request too large|range of input length|maxlength: \d+, actual"
-    r"|messages?\[\d+\]\.content\W{1,3}string too long",
+    r"|messages?\[\d+\]\.content\W{1,3}string too long"
+    r"|(?:prompt|input|sequence)(?:[_ ](?:length|tokens?|token count))?\b[^.]{0,40}"
+    r"(?:must (?:be|have) (?:at most|less than)|is above|only supports| > \d)"
+    r"|max_seq_len|not fit in(?:to)? the context|shorten your (?:prompt|messages|input)"
+    r"|过长|超长|超[出过][^。]{0,12}(?:长度|上下文|限制)",
     re.IGNORECASE,
 )
 # A reply limit above what the model can write. The conversation has no part in it.
@@ -42,25 +47,38 @@ _LIMIT_TOO_HIGH = re.compile(
 )
 # A model's context and the tokens of the prompt, in a refusal of a reply limit that does not fit.
 _ROOM = (
+    re.compile(r"(?P<prompt>\d{1,9}) \+ \d{1,9} > (?P<context>\d{1,9})"),
     re.compile(
-        r"maximum context length (?:is|of) (?P<context>\d+)\b.*?"
-        r"(?P<prompt>\d+) (?:in the messages|in your prompt|input tokens|prompt tokens)",
-        re.DOTALL,
-    ),
-    re.compile(r"(?P<prompt>\d+) \+ \d+ > (?P<context>\d+)"),
-    re.compile(
-        r"must be <= (?P<context>\d+)\. Given: (?P<prompt>\d+) `inputs` tokens", re.IGNORECASE
+        r"must be <= (?P<context>\d{1,9})\. Given: (?P<prompt>\d{1,9}) `inputs` tokens",
+        re.IGNORECASE,
     ),
 )
-# A spent budget ends no conversation.
+_CONTEXT = re.compile(
+    r"(?:context (?:length|limit|window|size)|max_seq_len)\D{0,30}(\d{1,9})", re.IGNORECASE
+)
+_PROMPT = re.compile(
+    r"\b(\d{1,9}) (?:tokens )?(?:in (?:the messages|your prompt|the prompt)|prompt tokens"
+    r"|(?:from the |of text )?input\b)",
+    re.IGNORECASE,
+)
+# The sum of prompt and reply is above a limit.
+_SUM = re.compile(
+    r"(?:prompt|input)\b[^.]{0,30}\band\b[^.]{0,20}\b(?:prediction|output|completion|max_tokens)"
+    r"|max_total_tokens",
+    re.IGNORECASE,
+)
+# A spent budget or a busy server ends no conversation.
 _SPENT = re.compile(r"\b(?:budget|quota|credits?|billing|rate[ _]limit|per (?:minute|day))\b", re.I)
+_BUSY = re.compile(r"\b(?:queue|overloaded|timed out)\b", re.IGNORECASE)
+_PAGE = re.compile(r"\s*<(?:!doctype|html|head)\b", re.IGNORECASE)
 # How servers say that a filter rejected one conversation.
 _FILTERED = re.compile(
     r"content[ _-]?(?:filter|policy|management|moderation)|filtering policy|invalid_prompt"
     r"|usage (?:polic|guideline)|content (?:exists risk|violat)|moderation|guardrail"
-    r"|safety (?:system|check|filter|polic|setting)|safety_|responsible ?ai|data_inspection"
-    r"|(?:input|output) (?:new_)?sensitive|敏感|违规|不安全"
-    r"|inappropriate content|(?:sensitive|unsafe|harmful|prohibited) (?:content|words?|information)"
+    r"|safety (?:system|check|filter|polic|setting)|safety_|responsible ?ai|jailbreak"
+    r"|data_?inspection|(?:input|output) (?:new_)?sensitive|敏感|违规|违反|不合规|不安全"
+    r"|inappropriate content"
+    r"|(?:sensitive|unsafe|harmful|prohibited|disallowed) (?:content|words?|information)"
     r"|(?:input|prompt|content|text|request|response|output) (?:was |has been |is |were )?"
     r"(?:flagged|blocked|filtered|rejected by)"
     r"|violat\w+ (?:our|the|its) [^.]{0,40}(?:polic|guideline|terms)",
@@ -194,14 +212,14 @@ class Complaint:
     code: str
     """The machine-readable parts; empty if the answer is not in a form for errors."""
     whole: str = ""
-    """All texts of the answer, except those that repeat the request."""
+    """All texts of the answer, except those that repeat the request; empty for a web page."""
 
     @property
     def too_long(self) -> bool:
         """Whether the conversation exceeds the model's context."""
         if room_of(self.whole) is not None:
             return True
-        other = is_spent(self.whole) or limit_too_high(self.whole)
+        other = is_spent(self.whole) or _BUSY.search(self.whole) or limit_too_high(self.whole)
         return bool(_TOO_LONG.search(self.whole)) and not other
 
     @property
@@ -296,12 +314,14 @@ def read_complaint(body: str) -> Complaint:
     """Finds the message in an answer of any form.
 
     The forms are ``error.message``, ``error``, ``message``, ``detail`` and plain text. Gateways
-    also put the provider's own answer into a field, as text or as JSON.
+    also put the provider's own answer into a field, as text or as JSON. A web page is an answer of
+    a proxy, which knows nothing of the conversation.
     """
     try:
         found = json.loads(body)
     except (ValueError, RecursionError):
-        return Complaint(_line(body[:WHOLE]), "", body[:WHOLE])
+        page = _PAGE.match(body)
+        return Complaint(_line(body[:WHOLE]), "", "" if page else body[:WHOLE])
     whole = "\n".join(_texts(found))[:WHOLE]
     inner = found.get("error") or found if isinstance(found, dict) else found
     if isinstance(inner, str):
@@ -340,7 +360,7 @@ def _line(message: str, whole: str = "") -> str:
         message: the message.
         whole: all texts of the answer; a gateway's message need not have the cause.
     """
-    line = one_line(message)
+    line, message = one_line(message), message[:WHOLE]
     causes = (_TOO_LONG, _FILTERED)
     if any(cause.search(line) for cause in causes):
         return line
@@ -399,10 +419,24 @@ def is_spent(text: str) -> bool:
     return bool(_SPENT.search(text))
 
 
-def room_of(text: str) -> int | None:
-    """Returns the tokens that a conversation leaves for a reply, if an error says so."""
-    found = next(filter(None, (form.search(text) for form in _ROOM)), None)
-    return int(found["context"]) - int(found["prompt"]) if found else None
+def room_of(text: str, limit: int | None = None) -> int | None:
+    """Returns the tokens that a conversation leaves for a reply, if an error says so.
+
+    Args:
+        text: the error.
+        limit: of the refused reply; some errors have only its sum with the prompt.
+    """
+    if found := next(filter(None, (form.search(text) for form in _ROOM)), None):
+        return int(found["context"]) - int(found["prompt"])
+    if (context := _CONTEXT.search(text)) and (prompt := _PROMPT.search(text)):
+        return int(context[1]) - int(prompt[1])
+    counts = sorted(set(numbers(text))) if limit is not None and _SUM.search(text) else []
+    return counts[-2] - (counts[-1] - limit) if len(counts) > 1 and counts[-1] > limit else None
+
+
+def numbers(text: str) -> list[int]:
+    """Returns the numbers of a text that can count tokens."""
+    return [int(found) for found in re.findall(r"\b\d{2,9}\b", text)]
 
 
 def one_line(text: str) -> str:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from agentgym_envs.models.answers import limit_too_high, room_of
+from agentgym_envs.models.answers import limit_too_high, numbers, room_of
 from agentgym_envs.models.endpoint import LIMITS, Endpoint, Message
 from agentgym_envs.models.parts import system_text, turns
 
@@ -55,7 +55,7 @@ class Dialect:
     def others(self, refusal: str, endpoint: Endpoint) -> Iterator["Dialect"]:
         """Yields the dialects that a server may accept, given its refusal of this one."""
         if self.max_tokens is not None and limit_too_high(refusal):
-            lower = [n for n in map(int, re.findall(r"\d+", refusal)) if 1 < n < self.max_tokens]
+            lower = [n for n in numbers(refusal) if n < self.max_tokens]
             if lower:
                 yield replace(self, max_tokens=max(lower))
         elif _NAMED.search(refusal) and not endpoint.max_tokens_name:
@@ -65,7 +65,7 @@ class Dialect:
 
     def shorter(self, refusal: str) -> "Dialect | None":
         """Returns the dialect for one conversation that leaves less room than the reply limit."""
-        room = room_of(refusal)
+        room = room_of(refusal, self.max_tokens)
         if room is None or self.max_tokens is None or not 0 < room < self.max_tokens:
             return None
         return replace(self, max_tokens=room)

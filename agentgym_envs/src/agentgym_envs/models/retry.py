@@ -37,7 +37,7 @@ AGAIN = frozenset((408, 409, 429, *range(500, 600)))  # statuses that a retry ca
 OVERLOADED = frozenset((429, 503, 529))  # statuses that fewer concurrent requests can fix
 TOO_LARGE = 413  # the request is too large, whatever the words
 ELSEWHERE = frozenset((401, 403, 404, 429))  # statuses about keys, models and rates
-UNFILTERED = frozenset((401, 404, 408, 429))  # statuses that no filter answers
+UNFILTERED = frozenset((401, 404, 408, 429, *range(501, 600)))  # statuses that no filter answers
 T = TypeVar("T")
 
 
@@ -166,15 +166,15 @@ class Retry:
         complaint = read_complaint(body)
         if "API_KEY_INVALID" in body:  # Google answers 400
             status = 401
-        text = f"{self.endpoint.url} answered {status}: {complaint.message}"
-        said = complaint.whole
+        message, said = complaint.message or "an empty text", complaint.whole
+        text = f"{self.endpoint.url} answered {status}: {message}"
         large = status == TOO_LARGE or (status == 429 and complaint.too_large_for_its_rate)
         if large or (complaint.too_long and status not in ELSEWHERE):
             return self._made(text, ContextExceeded, status, said, again=False)
         if complaint.filtered and status not in UNFILTERED:
             return self._made(text, ConversationRefused, status, said, again=False)
         if not _may_pass(answer, complaint):
-            refusal = self._refusal(status, complaint.message)
+            refusal = self._refusal(status, message)
             return self._made(refusal, ProviderRefused, status, said, again=False)
         wait = seconds_to_wait(answer.headers, time.time(), body)
         if wait is not None and wait > LONGEST_WAIT:
