@@ -460,6 +460,17 @@ def test_refused_episodes_count_and_the_figures_without_them_are_told():
     assert "refused" not in dict(unrefused.columns) | unrefused.lines[0]
 
 
+def test_episodes_that_were_too_long_for_the_model_are_told_apart_from_those_out_of_turns():
+    rows = [row("a"), row("b", False, end="truncated"), row("c", False, end="context")]
+    assert not [note for note in tables.results(rows[:2]).notes if "too long" in note]
+    (note,) = tables.results(rows).notes
+    assert note.startswith("1 of 3 episodes (33 %) ended")
+    assert "turn" not in note
+    (note,) = tables.results([*rows, row("d", False, end="context", turns=())]).notes
+    assert note.startswith("2 of 4 episodes")
+    assert "1 of them before the first turn" in note
+
+
 def test_replies_that_reached_the_limit_are_counted():
     calls = [{"finish": finish} for finish in ("length", "stop", "stop", "tool_calls")]
     table = tables.results([row("a") | {"calls": calls}, row("b") | {"calls": calls}])

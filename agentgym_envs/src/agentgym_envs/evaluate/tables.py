@@ -105,7 +105,7 @@ def results(rows: Sequence[Row]) -> Table:
         lines += _average("scenarios", [s for s, _ in scenarios.values()])
     columns = [(key, head) for key, head in COLUMNS if any(key in line for line in lines)]
     played = episodes(rows)
-    about = (_fewer, _unscored, _refused, _cut_replies, _cut_prompts)
+    about = (_fewer, _unscored, _too_long, _refused, _cut_replies, _cut_prompts)
     notes = [note for tell in about for note in tell(played)]
     return Table(columns, lines, [*notes, *errors(rows)])
 
@@ -245,6 +245,18 @@ def _unscored(played: Sequence[Row]) -> list[str]:
     n = sum(map(unscored, played))
     has, counts = ("has", "counts") if n == 1 else ("have", "count")
     return [f"{counted(n, 'episode')} {has} no finite score and {counts} as 0"] if n else []
+
+
+def _too_long(played: Sequence[Row]) -> list[str]:
+    """Tells how many episodes ended at the model's context."""
+    ended = [row for row in played if row["end"] == "context"]
+    if not ended:
+        return []
+    share = f"{100 * len(ended) / len(played):.0f} %"
+    of = f"{len(ended)} of {counted(len(played), 'episode')} ({share})"
+    early = sum(not row["turns"] for row in ended)
+    remedy = f", {early} of them before the first turn (is --max-tokens too high?)" if early else ""
+    return [f"{of} ended because the conversation was too long for the model{remedy}"]
 
 
 def _refused(played: Sequence[Row]) -> list[str]:
