@@ -264,7 +264,9 @@ def test_a_conversation_that_is_full_is_a_forfeit_and_no_fault(monkeypatch):
         assert len(stub.completions) == asked
     assert len(read(Path("out"))[0]) == len(rows()) == 2, "no fault"
     assert line(output, "model:stub")[2:4] == ["0–0–1"] * 2
+    assert "model:stub forfeited 2 games: its conversation was too long" in output
     for row in rows():
+        assert "answered 400" in row["error"]
         own = next(seat for seat, told in row["seats"].items() if told["player"] == "model:stub")
         assert (row["end"], row["seats"][own]["forfeit"]) == ("context", True)
         assert {

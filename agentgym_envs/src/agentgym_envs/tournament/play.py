@@ -92,9 +92,11 @@ def play(
         last = seats[table.silent]
         last["last"] = f"{table.seen}\n{last['last']}"
     first = seats[game.seats[0]]
+    cause = {"error": table.error} if table.end else {}
     return {
         **{key: first[key] for key in ("goal", "success", "score", "last")},
         "end": table.end or ("terminated" if match.over else "truncated"),
+        **cause,
         "turns": course.turns,
         "seats": seats,
         "seconds": round(time.monotonic() - began, 3),
@@ -109,8 +111,9 @@ class _Table:
         self.match, self.players, self.course = match, players, course
         self.complaints: dict[str, str] = {}
         """The error of a seat's latest response; the seat must answer again."""
-        self.seen = self.silent = self.end = ""
-        """The latest text that a player saw; the seat whose model cannot answer, and why."""
+        self.seen = self.silent = self.end = self.error = ""
+        """The latest text that a player saw; the seat whose model cannot answer, why, and the
+        server's message."""
 
     def sit(self, task_id: str) -> None:
         """Seats all players."""
@@ -132,6 +135,7 @@ class _Table:
         except (ContextExceeded, ConversationRefused) as error:
             full = isinstance(error, ContextExceeded)
             self.silent, self.end = seat, "context" if full else "refused"
+            self.error = str(error)
             why = "is too long for its model" if full else "is refused by its model or a filter"
             match.forfeit(seat, f"The conversation of {seat} {why}: the game is over.")
             _pay(match, self.course.turns)
