@@ -430,8 +430,10 @@ def room_of(text: str, limit: int | None = None) -> int | None:
         return int(found["context"]) - int(found["prompt"])
     if (context := _CONTEXT.search(text)) and (prompt := _PROMPT.search(text)):
         return int(context[1]) - int(prompt[1])
-    counts = sorted(set(numbers(text))) if limit is not None and _SUM.search(text) else []
-    return counts[-2] - (counts[-1] - limit) if len(counts) > 1 and counts[-1] > limit else None
+    if limit is None or not _SUM.search(text):
+        return None
+    *lower, total = sorted({0, *numbers(text)})
+    return lower[-1] - (total - limit) if total > limit else None
 
 
 def numbers(text: str) -> list[int]:
