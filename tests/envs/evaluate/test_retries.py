@@ -140,15 +140,17 @@ def test_a_refusal_of_one_episode_is_its_fault_and_is_tried_once(run):
     assert server.greetings == 1
 
 
-@pytest.mark.parametrize(("status", "ends"), [(401, True), (402, True), (404, True), (400, False)])
-def test_a_key_that_is_withdrawn_ends_the_run_and_bad_conversations_do_not(run, status, ends):
+@pytest.mark.parametrize("status", [400, 401, 402, 404])
+@pytest.mark.parametrize("works", [True, False])
+def test_after_eight_refusals_in_a_row_a_greeting_decides(run, status, works):
+    """A key is withdrawn, or many conversations in a row are refused for their content."""
     refusal = ProviderRefused("no", status)
-    server = Server(HELLO, ProviderRefused("gone", status))
-    count = 1 + REFUSALS if ends else 3 * REFUSALS  # the first is answered by a greeting
+    server = Server(HELLO, HELLO if works else ProviderRefused("gone", status))
+    count = 3 * REFUSALS if works else 1 + REFUSALS  # the first is answered by a greeting
     made = run(*[refusal] * count, episodes=3 * REFUSALS, client=server, replied=True)
     assert kinds(made) == {"episode": 1, "fault": count}
     text = f"the server refused {REFUSALS} requests in a row, the last with: no"
-    assert made.stopped == (text if ends else "")
+    assert made.stopped == ("" if works else text)
 
 
 def test_a_server_that_greets_and_refuses_each_episode_ends_the_run(run):

@@ -2,6 +2,7 @@
 
 import typer
 
+from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate import estimate, options, play_job, several
 from agentgym_envs.evaluate import probe as probing
 
@@ -53,6 +54,8 @@ def evaluate(
     if some are missing, and 2 if the input is invalid. With --probe it is 1 if the server refuses
     what the run would send.
     """
+    if dry_run and probe:
+        raise ArgumentError("--dry-run asks no model and --probe asks one: leave one out")
     pairs = several.prepared_all(options.pairs(**locals()))
     jobs = [pair.job for pair in pairs if pair.job]
     if dry_run:

@@ -36,7 +36,7 @@ from agentgym_envs.evaluate.plan import EvalEnv, Item
 from agentgym_envs.evaluate.record import Key, Row, Rows, episodes
 from agentgym_envs.evaluate.settings import Settings
 from agentgym_envs.evaluate.transcript import Messages, OnReply, Tools, Transcript
-from agentgym_envs.models.answers import Reply, is_spent
+from agentgym_envs.models.answers import Reply
 from agentgym_envs.models.provider import Provider
 from agentgym_envs.pool import AsyncEnvPool
 
@@ -44,7 +44,7 @@ log = logging.getLogger(__name__)
 
 Chain = list[Item]
 PICTURES = "screenshots"
-REFUSALS = 8  # requests in a row that are refused in a way that no episode survives
+REFUSALS = 8  # refused requests in a row, after which a greeting decides whether the run goes on
 PAUSE = 2.0  # seconds before an episode is played again during an outage
 GIVE_UP = 8  # failures of an agent before it completes any episode of a run, that end the run
 DISTURBANCES = 20  # repeats of an episode because others in its process failed
@@ -275,7 +275,7 @@ class Runner:
             reply = await self.client.greet(meter.tools if meter else None)
         except ProviderError:
             return False
-        self.budget.used.add(used_by(reply))
+        self.budget.add(used_by(reply))
         self._answered = time.monotonic()
         return True
 
@@ -286,12 +286,10 @@ class Runner:
             ProviderRefused: the server refuses every episode.
         """
         self._refused += 1
-        first = self._answered == -math.inf
-        general = error.status in HOPELESS or is_spent(error.answer) or not self._replied
-        hopeless = self._refused >= REFUSALS and general
-        if not (first or hopeless):
+        first, many = self._answered == -math.inf, self._refused >= REFUSALS
+        if not (first or many):
             return
-        if hopeless and not self._replied:
+        if many and not self._replied:
             raise error
         if await self._greets(meter):
             self._refused = 0 if self._replied else self._refused

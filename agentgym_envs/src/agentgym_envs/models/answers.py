@@ -67,9 +67,10 @@ _SUM = re.compile(
     r"|max_total_tokens",
     re.IGNORECASE,
 )
-# A spent budget or a busy server ends no conversation.
+# A spent budget, a busy server and too many functions end no conversation.
 _SPENT = re.compile(r"\b(?:budget|quota|credits?|billing|rate[ _]limit|per (?:minute|day))\b", re.I)
 _BUSY = re.compile(r"\b(?:queue|overloaded|timed out)\b", re.IGNORECASE)
+_TOOLS = re.compile(r"\b(?:number of (?:allowed )?tools|\w*schema|properties)\b", re.IGNORECASE)
 _PAGE = re.compile(r"\s*<(?:!doctype|html|head)\b", re.IGNORECASE)
 # How servers say that a filter rejected one conversation.
 _FILTERED = re.compile(
@@ -219,7 +220,8 @@ class Complaint:
         """Whether the conversation exceeds the model's context."""
         if room_of(self.whole) is not None:
             return True
-        other = is_spent(self.whole) or _BUSY.search(self.whole) or limit_too_high(self.whole)
+        others = (_SPENT, _BUSY, _TOOLS, _LIMIT_TOO_HIGH)
+        other = any(cause.search(self.whole) for cause in others)
         return bool(_TOO_LONG.search(self.whole)) and not other
 
     @property
@@ -412,11 +414,6 @@ def reason(error: BaseException) -> str:
 def limit_too_high(text: str) -> bool:
     """Returns whether an error says that the model cannot write replies as long as requested."""
     return bool(_LIMIT_TOO_HIGH.search(text))
-
-
-def is_spent(text: str) -> bool:
-    """Returns whether an error speaks of a budget, a quota or a rate."""
-    return bool(_SPENT.search(text))
 
 
 def room_of(text: str, limit: int | None = None) -> int | None:
