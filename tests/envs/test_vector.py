@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 
-from agentgym_envs.errors import ArgumentError, TaskError
+from agentgym_envs.errors import ArgumentError, TaskError, WorkerDied
 from agentgym_envs.vector import TextVectorEnv
 
 FAULTY = "faulty_envs:support/Faulty-v0"
@@ -232,6 +232,123 @@ def test_gymnasiums_own_vector_environments_work():
 def test_shared_memory_is_an_error_and_never_a_constant_string():
     with pytest.raises(Exception, match="shared_memory"):
         AsyncVectorEnv([make] * 2, shared_memory=True)
+
+
+@pytest.fixture(scope="module")
+def rendered():
+    """Our vector environment and Gymnasium's, in mode "ansi"."""
+    keywords = {"rooms": [4], "render_mode": "ansi"}
+    ours = gymnasium.make_vec("agentgym/Maze-v1", num_envs=2, workers=1, **keywords)
+    theirs = SyncVectorEnv([lambda: gymnasium.make("agentgym/Maze-v1", **keywords)] * 2)
+    yield ours, theirs
+    ours.close()
+    theirs.close()
+
+
+def test_attributes_calls_and_pictures_are_gymnasiums(rendered):
+    names = ("split", "task_ids", "instructions", "tools", "render_mode")
+    before = [[vector.get_attr(name) for name in names] for vector in rendered]
+    assert before[0] == before[1]
+    for vector in rendered:
+        vector.reset(seed=[3, 4])
+    ours, theirs = rendered
+    for _ in range(3):
+        assert ours.call("actions") == theirs.call("actions")
+        assert ours.render() == theirs.render()
+        for vector in rendered:
+            vector.step([actions[-1] for actions in theirs.call("actions")])
+    assert ours.render_mode == theirs.render_mode == "ansi"
+    for vector in rendered:
+        vector.set_attr("admissible", [True, False])
+        vector.set_attr("mark", ("a", {"b": 1}))
+        assert vector.get_attr("admissible") == (True, False)
+        assert vector.get_attr("mark") == ("a", {"b": 1})
+        with pytest.raises(ValueError, match=r"(?i)values"):
+            vector.set_attr("mark", [1])
+        with pytest.raises(AttributeError, match="nowhere"):
+            vector.get_attr("nowhere")
+    for vector in rendered:
+        with pytest.raises(TypeError, match="1 positional argument"):
+            vector.call("actions", 1)
+    with pytest.raises(TypeError, match="EnvSpec cannot leave the environment's process"):
+        ours.get_attr("spec")
+    with pytest.raises(ArgumentError, match="cannot leave"):
+        ours.set_attr("mark", object())
+    with pytest.raises(ArgumentError, match=r"use reset\(\)"):
+        ours.call("reset", seed=1)
+    observations, *_ = ours.step(["look", "look"])
+    assert observations == theirs.step(["look", "look"])[0]
+
+
+def test_calls_before_a_reset_after_a_failure_and_after_the_end():
+    vector = TextVectorEnv(FAULTY, 2, workers=2)
+    assert vector.get_attr("render_mode") == (None, None)
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        vector.render()
+    vector.reset(seed=1)
+    vector.step(["die", "ok"])
+    with pytest.raises(WorkerDied, match="environment 0 was lost"):
+        vector.get_attr("render_mode")
+    vector.step(["ok", "ok"])
+    assert vector.get_attr("render_mode") == (None, None)
+    vector.close()
+    with pytest.raises(gymnasium.error.ClosedEnvironmentError):
+        vector.get_attr("render_mode")
+
+
+def test_a_call_that_is_interrupted_leaves_no_result_for_a_step(monkeypatch):
+    vector = TextVectorEnv("faulty_envs:support/Slow-v0", 2, workers=1, length=9, delay=0.1)
+    vector.reset(seed=[1, 2])
+    Interrupt(vector._pool, monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        vector.get_attr("render_mode")
+    assert vector.get_attr("render_mode") == (None, None)
+    with pytest.raises(gymnasium.error.ResetNeeded, match="interrupted"):
+        vector.step(["x", "x"])
+    assert vector.reset(seed=7)[0] == ("seed 7", "seed 8")
+    vector.close()
+
+
+@pytest.mark.parametrize("mode", ["human", "rgb_array", 3])
+def test_a_render_mode_that_cannot_be_is_refused_at_once(mode):
+    with pytest.raises(ArgumentError, match="render_mode must be None or one of"):
+        gymnasium.make_vec("agentgym/Maze-v1", num_envs=2, render_mode=mode)
+    with pytest.raises(ArgumentError, match=r"one of \[\] in a vector"):
+        TextVectorEnv("hash_env:support/Hash-v0", 2, render_mode="ansi")
+
+
+@pytest.mark.parametrize(
+    "actions", ["ab", b"ab", None, 3, {"a": 1, "b": 2}, {"a", "b"}, ["a", 1], [None, "b"], ["a"]]
+)
+def test_actions_that_are_no_list_of_texts_are_refused_and_change_nothing(actions, rendered):
+    ours, _ = rendered
+    ours.reset(seed=1)
+    with pytest.raises(ArgumentError, match="action"):
+        ours.step(actions)
+    observations, *_ = ours.step(np.array(["look", "look"]))
+    assert observations == ours.render()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"seed": "ab"},
+        {"seed": 1.5},
+        {"seed": [1, "b"]},
+        {"seed": [1, -2]},
+        {"options": {"reset_mask": "ab"}},
+        {"options": {"reset_mask": ["a", "b"]}},
+        {"options": {"reset_mask": np.ones((2, 2), dtype=bool)}},
+        {"options": {"reset_mask": True}},
+    ],
+)
+def test_what_a_reset_cannot_read_changes_nothing(given, rendered):
+    ours, _ = rendered
+    before, _ = ours.reset(seed=1)
+    with pytest.raises(ArgumentError, match=r"seed|reset_mask"):
+        ours.reset(**given)
+    assert ours.render() == before
+    ours.step(["look", "look"])
 
 
 def test_the_number_of_actions_is_checked():

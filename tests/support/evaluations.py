@@ -37,6 +37,12 @@ class Model:
             raise answer
         return Reply(text=answer, usage=Usage(100, 10), cost=0.25)
 
+    async def greet(self, tools=None):
+        answer = self.answer([{"role": "system"}, {"role": "user", "content": "hello"}])
+        if isinstance(answer, Exception):
+            raise answer
+        return Reply(text=answer)
+
 
 def evaluate(
     tmp_path, items, agent="chat", *, client=None, budget=None, horizon=3, options=None, **limits

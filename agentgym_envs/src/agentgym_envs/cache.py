@@ -1,6 +1,5 @@
 """The cache folder of generated games and indices. A build is complete or absent, never partial."""
 
-import fcntl
 import os
 import secrets
 import shutil
@@ -12,8 +11,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
 
+from agentgym_envs.locks import lock
+
 DRAFT = "draft-"
 FRESH = 60.0  # seconds in which an unlocked draft can be about to be locked by its process
+OLD = 86400.0  # seconds after which a draft is dead on a file system without locks
 
 _drafts: set[Path] = set()
 
@@ -69,17 +71,16 @@ def _discard(draft: Path) -> None:
 
 
 @contextmanager
-def _locked(draft: Path, *, wait: bool = True) -> Iterator[None]:
-    """Holds the lock which shows that a draft's process is alive.
+def _locked(draft: Path, *, wait: bool = True) -> Iterator[bool]:
+    """Holds the lock which shows that a draft's process is alive; yields whether there are locks.
 
     The operating system releases the lock when the process ends.
     """
-    lock = os.open(draft, os.O_RDONLY)
+    file = os.open(draft, os.O_RDONLY)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
+        yield lock(file, wait=wait)
     finally:
-        os.close(lock)
+        os.close(file)
 
 
 def _move(draft: Path, folder: Path) -> None:
@@ -94,9 +95,11 @@ def _sweep(parent: Path) -> None:
     """Removes the drafts whose processes are dead."""
     for draft in parent.glob(f"{DRAFT}*"):
         with suppress(OSError):  # the draft was just moved, or its process holds the lock
-            if time.time() - draft.stat().st_mtime > FRESH:
-                with _locked(draft, wait=False):
-                    shutil.rmtree(draft, ignore_errors=True)
+            age = time.time() - draft.stat().st_mtime
+            if age > FRESH:
+                with _locked(draft, wait=False) as locks:
+                    if locks or age > OLD:
+                        shutil.rmtree(draft, ignore_errors=True)
 
 
 @contextmanager

@@ -19,7 +19,8 @@ AgentGymError
 ├── AgentFailure       an agent raised, hung or returned an invalid value; never a score
 ├── ProviderError      the server of a model failed after all retries
 │   ├── ProviderRefused   it refuses the request: an unknown model, a wrong key, a bad request
-│   └── ContextExceeded   the conversation is too long for the model: the episode ends
+│   ├── ContextExceeded   the conversation is too long for the model: the episode ends
+│   └── ConversationRefused   a filter or the model refuses the conversation: the episode ends
 └── ConformanceError   an environment or a trainer plugin breaks its contract
 """
 
@@ -143,11 +144,12 @@ class ProviderError(AgentGymError, RuntimeError):
     Args:
         message: one line.
         status: HTTP status of the last response; ``None`` without a response.
+        answer: what the server said, without the shortening of ``message``.
     """
 
-    def __init__(self, message: str, status: int | None = None):
+    def __init__(self, message: str, status: int | None = None, answer: str = ""):
         super().__init__(message)
-        self.status = status
+        self.status, self.answer = status, answer
 
 
 class ProviderRefused(ProviderError):
@@ -156,6 +158,13 @@ class ProviderRefused(ProviderError):
 
 class ContextExceeded(ProviderError):
     """The conversation is too long for the model.
+
+    The episode ends; the server is not at fault.
+    """
+
+
+class ConversationRefused(ProviderError):
+    """A filter or the model refuses the conversation; others are not affected.
 
     The episode ends; the server is not at fault.
     """

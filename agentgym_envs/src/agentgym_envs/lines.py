@@ -1,6 +1,5 @@
 """An append-only JSON Lines file: one JSON object per line."""
 
-import fcntl
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.errors import ArgumentError
+from agentgym_envs.locks import lock
 
 Row = dict[str, Any]
 
@@ -21,6 +21,8 @@ class Lines:
 
     Raises:
         ArgumentError: the file cannot be written, or another process has it open.
+
+    A file system without locks cannot tell that; a warning says so.
     """
 
     def __init__(self, path: Path, *, busy: str):
@@ -30,17 +32,24 @@ class Lines:
         except OSError as error:
             raise ArgumentError(f"cannot write {path}: {error.strerror}") from error
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+            lock(self._file, folder=path.parent)
+        except OSError as error:
             os.close(self._file)
-            raise ArgumentError(busy) from None
+            if isinstance(error, BlockingIOError):
+                raise ArgumentError(busy) from None
+            raise ArgumentError(f"cannot lock {path}: {error.strerror}") from error
 
     def drop(self, cut: int) -> None:
         """Removes the last ``cut`` bytes: the partial line that a killed process left."""
         os.ftruncate(self._file, os.fstat(self._file).st_size - cut)
 
-    def add(self, row: Row) -> None:
-        """Appends a line. The line is on the disk when this returns.
+    def add(self, row: Row, *, sync: bool = True) -> None:
+        """Appends a line.
+
+        Args:
+            row: the line.
+            sync: the line is on the disk when this returns. Otherwise the operating system has it:
+                it survives the end of the process, but perhaps not of the machine.
 
         Raises:
             ArgumentError: the line cannot be written, for example because the disk is full. The
@@ -51,7 +60,8 @@ class Lines:
         try:
             while line:
                 line = line[os.write(self._file, line) :]
-            os.fsync(self._file)
+            if sync:
+                os.fsync(self._file)
         except OSError as error:
             os.ftruncate(self._file, before)
             raise ArgumentError(
@@ -64,14 +74,21 @@ class Lines:
         os.close(self._file)
 
 
-def read(path: Path, *, fits: Callable[[Any], bool], what: str) -> tuple[list[Row], int]:
+def read(
+    path: Path,
+    *,
+    fits: Callable[[Any], bool],
+    what: str,
+    unpack: Callable[[Row], Row] = lambda row: row,
+) -> tuple[list[Row], int]:
     """Returns the rows of a file, and the length in bytes of a partial last line.
 
     Args:
         path: the file.
-        fits: returns whether a value is a valid row. A ValueError, TypeError or KeyError counts as
-            no.
+        fits: returns whether a value is a valid row. A ValueError, TypeError or LookupError counts
+            as no.
         what: name of a row, for the error message.
+        unpack: returns the row of a line's content; it can raise as ``fits`` can.
 
     Raises:
         OSError: the file cannot be read.
@@ -79,7 +96,8 @@ def read(path: Path, *, fits: Callable[[Any], bool], what: str) -> tuple[list[Ro
     """
     whole, _, cut = path.read_bytes().rpartition(b"\n")
     return [
-        parsed(line, path, number, fits, what) for number, line in enumerate(whole.splitlines(), 1)
+        parsed(line, path, number, fits, what, unpack)
+        for number, line in enumerate(whole.splitlines(), 1)
     ], len(cut)
 
 
@@ -90,13 +108,20 @@ def has(value: Any, types: Mapping[str, Any]) -> bool:
     )
 
 
-def parsed(line: bytes, path: Path, number: int, fits: Callable[[Any], bool], what: str) -> Row:
+def parsed(
+    line: bytes,
+    path: Path,
+    number: int,
+    fits: Callable[[Any], bool],
+    what: str,
+    unpack: Callable[[Row], Row] = lambda row: row,
+) -> Row:
     """Returns the row of a line; arguments and errors are those of :func:`read`."""
     try:
-        row: Row = json.loads(line)
+        row = unpack(json.loads(line))
         if fits(row):
             return row
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         pass
     raise ArgumentError(
         f"line {number} of {path} is no {what}: {line[:40]!r}. Delete the line to go on without it"

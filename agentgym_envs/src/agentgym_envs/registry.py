@@ -133,6 +133,16 @@ def takes(env_id: str, keyword: str) -> bool:
     return keyword in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
 
+def render_modes(env_id: str) -> list[str]:
+    """Returns the render modes in the metadata of an environment's class.
+
+    Raises:
+        UnknownName: no such id.
+        BrokenPlugin: it cannot be imported.
+    """
+    return list(getattr(_creator(env_id), "metadata", {}).get("render_modes", ()))
+
+
 def named(env_id: str) -> str:
     """Returns an id and its distribution, as the subject of an error message.
 

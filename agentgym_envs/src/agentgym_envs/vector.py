@@ -3,7 +3,9 @@
 ``gymnasium.make_vec`` returns it for every registered id.
 """
 
-from collections.abc import Callable, Iterable, Sequence, Sized
+import ast
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,10 +15,16 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from agentgym_envs.errors import ArgumentError
+from agentgym_envs import registry
+from agentgym_envs.errors import ArgumentError, EnvRaised, shown
 from agentgym_envs.pool import EnvPool, Result
+from agentgym_envs.pool.wire import literal
 from agentgym_envs.spaces import Unicode
 from agentgym_envs.tasks import check_options
+
+_BUILT_IN = (AttributeError, IndexError, KeyError, NotImplementedError, TypeError, ValueError)
+RAISED: Mapping[str, type[Exception]] = {kind.__name__: kind for kind in (*_BUILT_IN, ResetNeeded)}
+"""Exceptions of calls that are raised here too, as Gymnasium does; others are ``EnvRaised``."""
 
 
 class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
@@ -40,6 +48,7 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
         hosts: addresses of ``agentgym serve --pool`` on other machines, where the environments run;
             their password is the variable ``AGENTGYM_POOL_TOKEN``.
         max_episode_steps: replaces the registered step limit; -1 lifts it.
+        render_mode: None, or "ansi" if the environment has it: :meth:`render` then returns texts.
         **kwargs: passed to the environments' constructor.
 
     >>> import gymnasium, agentgym_envs
@@ -62,11 +71,12 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         hosts: Sequence[str] | None = None,
         max_episode_steps: int | None = None,
+        render_mode: str | None = None,
         **kwargs: Any,
     ):
-        limit: dict[str, Any] = (
-            {} if max_episode_steps is None else {"max_episode_steps": max_episode_steps}
-        )
+        modes = _render_modes(env_id, render_mode)
+        optional = {"max_episode_steps": max_episode_steps, "render_mode": render_mode}
+        given: dict[str, Any] = {k: value for k, value in optional.items() if value is not None}
         self._pool = EnvPool(
             env_id,
             num_envs,
@@ -74,12 +84,12 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
             timeout=timeout,
             start_timeout=start_timeout,
             hosts=hosts,
-            **limit,
+            **given,
             **kwargs,
         )
-        self.num_envs = num_envs
+        self.num_envs, self.render_mode = num_envs, render_mode
         self.autoreset_mode = AutoresetMode(autoreset_mode)
-        self.metadata = {"autoreset_mode": self.autoreset_mode, "render_modes": []}
+        self.metadata = {"autoreset_mode": self.autoreset_mode, "render_modes": modes}
         self.single_observation_space = self.single_action_space = Unicode()
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -107,22 +117,19 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
             Observations (a tuple of ``num_envs`` strings) and infos.
 
         Raises:
-            ArgumentError: a list or mask of another length, a negative seed, or an unknown option.
+            ArgumentError: a list or mask of another length or type, a negative seed, or an unknown
+                option.
             TaskError: an unknown task id.
             EnvFailure: an environment could not be started.
         """
         check_options(options)
-        mask = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs)), dtype=bool)
-        if seed is None or isinstance(seed, int | np.integer):
-            seed = [None if seed is None else int(seed) + i for i in range(self.num_envs)]
+        mask, seeds = self._mask(options or {}), self._seeds(seed)
         each = self._options_each(options)
-        self._check_length("reset_mask", mask)
-        self._check_length("seeds", seed)
         self._drain()
         chosen = [int(i) for i in np.flatnonzero(mask)]
         self._astray[chosen] = True
         for i in chosen:
-            self._pool.reset(i, seed=seed[i], options=each[i])
+            self._pool.reset(i, seed=seeds[i], options=each[i])
         infos: dict[str, Any] = {}
         for result in self._gather(chosen):
             result.check()
@@ -145,13 +152,18 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
             ``(num_envs,)``), infos.
 
         Raises:
-            ArgumentError: the number of actions is not ``num_envs``.
+            ArgumentError: the actions are not ``num_envs`` strings in a list, tuple or array.
             ResetNeeded: an environment was never reset, or the last call was interrupted. With
                 autoreset
                 DISABLED: an episode is over and was not reset.
         """
-        self._check_length("actions", actions)
+        actions = self._each("actions", actions)
         self._check_started()
+        for i, action in enumerate(actions):  # the action of an episode that is over is not read
+            if not (self._over[i] or isinstance(action, str)):
+                raise ArgumentError(
+                    f"the action of environment {i} must be a str, not {shown(action)}"
+                )
         self._astray[:] = True
         with self._pool.together():
             for i, action in enumerate(actions):
@@ -172,6 +184,41 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
         self._astray[:] = False
         return tuple(self._observations), rewards, terminated, truncated, infos
 
+    def render(self) -> tuple[Any, ...]:
+        """Returns each environment's last observation in mode "ansi"; else one None for each."""
+        return self.call("render")
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Returns the value of an attribute in each environment, or of a call if it is a function.
+
+        Arguments and values can be texts, numbers, tuples, lists, sets and dictionaries.
+
+        Raises:
+            ArgumentError: an argument that cannot be sent, or a name with a method of this class.
+            AttributeError: the environments lack the attribute.
+            TypeError: the value cannot be sent.
+            EnvRaised: a call raised; frequent exceptions keep their class: ``RAISED``.
+            EnvFailure: an environment could not be started, or failed before.
+        """
+        if name in ("reset", "step", "close"):
+            raise ArgumentError(f"call({name!r}) would not be noticed here: use {name}()")
+        return self._call_each(name, [(args, kwargs)] * self.num_envs)
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """Returns the value of an attribute in each environment; see :meth:`call`."""
+        return self.call(name)
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Sets an attribute of the environments; the errors are those of :meth:`call`.
+
+        Args:
+            name: the attribute.
+            values: a list or tuple with one value per environment, or one value for all.
+        """
+        each = values if isinstance(values, list | tuple) else [values] * self.num_envs
+        self._check_length("values", len(each))
+        self._call_each("set_wrapper_attr", [((name, value), {}) for value in each])
+
     def close_extras(self, **kwargs: Any) -> None:
         """Ends the worker processes."""
         self._pool.close()
@@ -181,14 +228,65 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
             return [None] * self.num_envs
         rest = {k: v for k, v in options.items() if k not in ("reset_mask", "task_id")}
         named = options.get("task_id")
-        if not isinstance(named, list | tuple):
+        if not isinstance(named, list | tuple | np.ndarray):
             named = [named] * self.num_envs
-        self._check_length("task ids", named)
+        named = self._each("task ids", named)
         return [rest if task_id is None else {**rest, "task_id": task_id} for task_id in named]
 
-    def _check_length(self, what: str, given: Sized) -> None:
-        if len(given) != self.num_envs:
-            raise ArgumentError(f"{len(given)} {what} for {self.num_envs} environments")
+    def _each(self, what: str, given: Any) -> list[Any]:
+        """Returns values, one per environment, as a list. A string is not a list of letters."""
+        if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str | bytes):
+            raise ArgumentError(
+                f"{what} must be a list with one for each of {self.num_envs} environments, not"
+                f" {shown(given)}"
+            )
+        values = given.tolist() if isinstance(given, np.ndarray) and given.ndim else given
+        self._check_length(what, len(values))
+        return list(values)
+
+    def _check_length(self, what: str, length: int) -> None:
+        if length != self.num_envs:
+            raise ArgumentError(f"{length} {what} for {self.num_envs} environments")
+
+    def _seeds(self, seed: Any) -> list[int | None]:
+        if seed is None:
+            return [None] * self.num_envs
+        if isinstance(seed, int | np.integer):
+            seeds: list[int | None] = [int(seed) + i for i in range(self.num_envs)]
+        else:
+            seeds = self._each("seeds", seed)
+        for value in seeds:
+            whole = value is None or hasattr(value, "__index__")
+            if not whole or (value is not None and operator.index(value) < 0):
+                raise ArgumentError(f"seed={shown(value)}: must be a whole number from 0, or None")
+        return seeds
+
+    def _mask(self, options: Mapping[str, Any]) -> NDArray[np.bool_]:
+        if "reset_mask" not in options:
+            return np.ones(self.num_envs, dtype=bool)
+        mask = np.asarray(options["reset_mask"])
+        if mask.shape != (self.num_envs,) or mask.dtype.kind not in "biu":
+            raise ArgumentError(
+                f"reset_mask={shown(options['reset_mask'])}: must be a list of bool for"
+                f" {self.num_envs} environments"
+            )
+        return mask.astype(bool)
+
+    def _call_each(self, name: str, arguments: Sequence[Any]) -> tuple[Any, ...]:
+        """Returns the values of a call in each environment, with arguments for each."""
+        try:
+            texts = [literal(each) for each in arguments]
+        except TypeError as error:
+            raise ArgumentError(f"an argument of {name!r}: {error}") from None
+        self._drain()
+        astray = self._astray.copy()
+        self._astray[:] = True  # an interrupted call leaves results behind
+        with self._pool.together():
+            for i, text in enumerate(texts):
+                self._pool.ask_call(i, name, text)
+        results = self._gather(range(self.num_envs))
+        self._astray = astray
+        return tuple(map(_value, results))
 
     def _check_started(self) -> None:
         if self._astray.any():
@@ -246,6 +344,35 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
                 left.discard(result.index)
                 results.append(result)
         return sorted(results, key=lambda r: r.index)
+
+
+def _value(result: Result) -> Any:
+    """Returns the value of a call, or raises its error."""
+    result.check()
+    info = result.info or {}
+    if "value" in info:
+        return ast.literal_eval(info["value"])
+    kind, message = info["raised"], info["message"]
+    if kind in RAISED:
+        raise RAISED[kind](f"environment {result.index}: {message}")
+    raise EnvRaised(f"environment {result.index} raised {kind}: {message}")
+
+
+def _render_modes(env_id: str, mode: str | None) -> list[str]:
+    """Returns the render modes that a vector environment has.
+
+    Raises:
+        ArgumentError: the mode is not one of them. Pictures do not leave an environment's process.
+    """
+    if mode is None:  # nothing is imported
+        return ["ansi"]
+    modes = [m for m in registry.render_modes(env_id) if m == "ansi"]
+    if mode not in modes:
+        raise ArgumentError(
+            f"{env_id}: render_mode must be None or one of {modes} in a vector environment, not"
+            f" {shown(mode)}"
+        )
+    return modes
 
 
 def _info(result: Result) -> dict[str, Any]:

@@ -4,13 +4,15 @@ A file is complete or absent. It gets its final name only once its contents are 
 error in writing names the file.
 """
 
-import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from agentgym_envs.locks import lock
 from agentgym_train.errors import RunFolderError
+
+LOCK = ".lock"
 
 
 @contextmanager
@@ -77,7 +79,8 @@ class Lock:
     """A run folder's lock, held until this process ends in any way.
 
     The first process of a run takes the lock alone, then shares it with the processes that it
-    starts. The folder stays locked while any of them lives.
+    starts. The folder stays locked while any of them lives. On a file system without locks, the
+    first process warns, and nothing is locked.
 
     Args:
         folder: the run folder; it exists.
@@ -85,25 +88,28 @@ class Lock:
         name: name of the file.
 
     Raises:
-        RunFolderError: another run holds it.
+        RunFolderError: another run holds it, or it cannot be locked.
     """
 
-    def __init__(self, folder: Path, *, shared: bool = False, name: str = ".lock"):
+    def __init__(self, folder: Path, *, shared: bool = False, name: str = LOCK):
         path = folder / name
         with writing(path):
             self._file = path.open("a+", encoding="utf-8")
         try:
-            fcntl.flock(self._file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-        except BlockingIOError as error:
+            first = not shared and name == LOCK
+            lock(self._file.fileno(), shared=shared, folder=folder if first else None)
+        except OSError as error:
             self._file.close()
             raise RunFolderError(
                 f"another run is at work in {folder}: wait for its end, or choose another"
                 " run.folder"
+                if isinstance(error, BlockingIOError)
+                else f"cannot lock {path}: {error.strerror}"
             ) from error
 
     def share(self) -> None:
         """Lets other processes of this run share the lock."""
-        fcntl.flock(self._file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        lock(self._file.fileno(), shared=True)
 
     def release(self) -> None:
         """Releases the lock."""

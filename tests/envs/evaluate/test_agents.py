@@ -172,7 +172,7 @@ class Calling(Model):
     ("calls", "invalid"),
     [
         ([["act", {"action": "look"}]], False),
-        ([["act", {"action": "look"}]] * 2, True),
+        ([["act", {"action": "look"}]] * 2, False),
         ([["fly", {}]], True),
     ],
 )
@@ -190,15 +190,10 @@ def test_tool_calls_are_actions_and_observations_their_results(tmp_path, calls, 
     assert model.asked[0][0]["content"] == item.env.instructions
     said, *results = model.asked[1][2:]
     assert [call["id"] for call in said["tool_calls"]] == [r["tool_call_id"] for r in results]
-    assert all(
-        r
-        == {
-            "role": "tool",
-            "tool_call_id": r["tool_call_id"],
-            "content": row["turns"][1]["observation"],
-        }
-        for r in results
-    )
+    assert {r["role"] for r in results} == {"tool"}
+    first, *others = [r["content"] for r in results]
+    assert first == row["turns"][1]["observation"]
+    assert all(text.startswith("Not executed") for text in others)
 
 
 def test_garbled_arguments_are_not_sent_back_and_words_beside_a_call_are_kept(tmp_path):

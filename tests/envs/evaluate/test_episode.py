@@ -5,7 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from agentgym_envs.evaluate.episode import EnvSlot, play, thought
+from agentgym_envs.evaluate.episode import EnvSlot, play
+from agentgym_envs.evaluate.packing import thought
 from agentgym_envs.evaluate.plan import EvalEnv, Item
 from agentgym_envs.pool import Result
 

@@ -81,12 +81,12 @@ def test_a_server_without_the_responses_api_is_named_as_the_cause():
     assert "the server may have no Responses API (most have only --api chat)" in output
 
 
-def test_settings_of_earlier_runs_stay_the_same():
+def test_settings_hold_no_default_of_a_later_option():
     with StubModel([ok("go north")]) as model:
         ask("--model", "stub", "--base-url", model.url, "--episodes", 1, "--out", "out")
     with open("out/settings.json", encoding="utf-8") as file:
         sampling = json.load(file)["sampling"]
-    assert sampling == {"temperature": 1.0, "max_tokens": 512, "extra": {}}
+    assert sampling == {"temperature": 1.0, "max_tokens": 8192, "extra": {}}
 
 
 def test_a_second_run_takes_its_replies_from_the_cache():
@@ -109,6 +109,17 @@ def test_a_second_run_takes_its_replies_from_the_cache():
         assert all(call["cached"] for call in row["calls"])
         assert first[key]["usage"]["cost"] > 0
     assert len({row["turns"][0]["response"] for row in second.values()}) == 4
+
+
+def test_turns_that_a_model_invents_are_not_played():
+    said = "Thought: a\nAction: go north\nObservation: A wall.\nThought: b\nAction: go south"
+    with StubModel([ok(said)]) as model:
+        server = ("--model", "stub", "--base-url", model.url, "--episodes", 1, "--horizon", 2)
+        stop = r'stop=["\nObservation:"]'  # of the guide
+        ask(*server, "--agent", "react", "--workers", 1, "--send", stop, "--out", "out")
+    assert {tuple(request.body["stop"]) for request in model.completions} == {("\nObservation:",)}
+    (row,) = rows("out")
+    assert [(turn["action"], turn["invalid"]) for turn in row["turns"]] == [("go north", False)] * 2
 
 
 def test_the_temperature_can_be_left_out():

@@ -515,11 +515,10 @@ WRONG = [
 
 @pytest.mark.parametrize("change", [*({key: ...} for key in line("t") if key != "last"), *WRONG])
 def test_lines_that_lack_what_is_needed(change):
-    folder(
-        "out",
-        line("t"),
-        {key: value for key, value in {**line("u"), **change}.items() if value is not ...},
-    )
+    folder("out", line("t"))
+    lacking = {key: value for key, value in {**line("u"), **change}.items() if value is not ...}
+    with open(f"out/{EPISODES}", "a") as file:
+        file.write(json.dumps(lacking) + "\n")
     refused("line 2 of out/episodes.jsonl is no episode", "report", "out")
 
 

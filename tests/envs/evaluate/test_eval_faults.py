@@ -74,7 +74,7 @@ def test_an_answer_that_cannot_be_read_is_named(behaviour):
 def test_a_bad_request_ends_the_run_at_once_with_advice(code):
     with StubModel([stub_model.status(code)]) as stub:
         output = call(MAZE, *FEW, *model(stub), "--concurrency", 1, status=2)
-        assert len(stub.completions) == 1
+        assert len(stub.completions) == 2, "the second is the greeting"
     assert output.count(f"answered {code}: stub answers {code}") == 1
     assert "change the request's options (--temperature, --max-tokens, --send" in output
     assert "The same command plays them" not in output

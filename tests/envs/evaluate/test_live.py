@@ -10,6 +10,7 @@ from agentgym_envs.errors import ProviderError
 from agentgym_envs.evaluate import live as module
 from agentgym_envs.evaluate.budget import Usage
 from agentgym_envs.evaluate.live import Live, State
+from agentgym_envs.models.answers import Reply
 
 DONE = {"row": "episode", "success": True}
 FAULT = {"row": "fault", "fault": "agent", "error": "bug 1", "task_id": "t", "try": 1}
@@ -115,3 +116,20 @@ def test_in_a_terminal_the_lines_are_redrawn(text):
         live.failure(ProviderError("answered 500: [/b]"), 8.0)
 
     assert text in shown(events, terminal=True, seconds=0.3)
+
+
+def test_replies_that_reach_the_limit_are_shown_and_warned_about_once():
+    def events(live):
+        for n in range(60):
+            live.reply(Reply(text="x", finish="length" if n % 3 == 0 else "stop"))
+        assert "33 % of the replies cut" in live.state.news
+
+    (warning,) = shown(events).splitlines()
+    assert warning.startswith("35 % of the replies reached --max-tokens"), "seven of twenty"
+    assert "raise it" in warning
+
+    def few(live):
+        for n in range(60):
+            live.reply(Reply(text="x", finish="length" if n == 0 else "stop"))
+
+    assert shown(few) == ""

@@ -424,7 +424,7 @@ def test_the_legend_says_what_each_column_is_a_mean_of():
         "invalid: share of all turns",
     ):
         assert told in tables.LEGEND
-    assert "cut: share of episodes" in tables.LEGEND
+    assert "truncated: share of episodes" in tables.LEGEND
 
 
 def test_an_episode_that_was_played_twice_counts_once_with_its_last_line():
@@ -440,3 +440,40 @@ def test_difficulties_of_a_single_family():
         "F",
     ]
     assert fmean(line["success"] for line in tables.results(rows).lines[:2]) == pytest.approx(0.5)
+
+
+def test_refused_episodes_count_and_the_figures_without_them_are_told():
+    """Task a is solved, b fails, c is refused once and solved once, d is refused."""
+    rows = [row("a"), row("b", False), row("c", False, end="refused"), row("c", attempt=1)]
+    rows += [row("d", False, end="refused"), row("e", False, end="truncated")]
+    table = tables.results(rows)
+    (line,) = table.lines
+    assert line["success"] == pytest.approx((1 + 0 + 0.5 + 0 + 0) / 5)
+    assert line["refused"] == pytest.approx(2 / 6)
+    assert line["truncated"] == pytest.approx(1 / 6), "a refusal is no truncation"
+    assert ("refused", "refused") in table.columns
+    (note,) = (note for note in table.notes if "refused" in note)
+    assert note.startswith("2 of 6 episodes (33 %) refused")
+    assert "success 0.500 and score 0.500" in note, "a, b, c's second attempt, and e"
+    assert "no episode is left" in " ".join(tables.results(rows[4:5]).notes)
+    unrefused = tables.results(rows[:2])
+    assert "refused" not in dict(unrefused.columns) | unrefused.lines[0]
+
+
+def test_episodes_that_were_too_long_for_the_model_are_told_apart_from_those_out_of_turns():
+    rows = [row("a"), row("b", False, end="truncated"), row("c", False, end="context")]
+    assert not [note for note in tables.results(rows[:2]).notes if "too long" in note]
+    (note,) = tables.results(rows).notes
+    assert note.startswith("1 of 3 episodes (33 %) ended")
+    assert "turn" not in note
+    (note,) = tables.results([*rows, row("d", False, end="context", turns=())]).notes
+    assert note.startswith("2 of 4 episodes")
+    assert "1 of them before the first turn" in note
+
+
+def test_replies_that_reached_the_limit_are_counted():
+    calls = [{"finish": finish} for finish in ("length", "stop", "stop", "tool_calls")]
+    table = tables.results([row("a") | {"calls": calls}, row("b") | {"calls": calls}])
+    assert table.lines[0]["cut"] == 0.25
+    assert "25 % of the replies reached --max-tokens" in " ".join(table.notes)
+    assert "cut" not in tables.results([row("a") | {"calls": calls[1:]}]).lines[0]

@@ -18,9 +18,10 @@ from agentgym_envs.errors import (
 from agentgym_envs.evaluate import runner as module
 from agentgym_envs.evaluate.agents.base import AgentFactory
 from agentgym_envs.evaluate.plan import EvalEnv, Item
-from agentgym_envs.evaluate.record import Rows
-from agentgym_envs.evaluate.runner import DISTURBANCES, GIVE_UP, OUTAGE, Limits, Runner
+from agentgym_envs.evaluate.record import Key, Rows
+from agentgym_envs.evaluate.runner import DISTURBANCES, GIVE_UP, REFUSALS, Limits, Runner
 from agentgym_envs.evaluate.settings import Settings
+from agentgym_envs.models.answers import Reply
 
 PLAYED = {"success": True, "score": 1.0, "end": "terminated", "turns": [], "memory": None}
 LOST, FAILED, DOWN = NeighbourFailed("lost"), EnvRaised("failed"), ProviderError("down", 500)
@@ -42,7 +43,7 @@ class Pool:
 def run(monkeypatch):
     """Runs episodes whose plays have these outcomes, in this order; returns the runner."""
 
-    def run(*outcomes, episodes=1, retries=0, concurrency=1, strict=False):
+    def run(*outcomes, episodes=1, client=None, strict=False, replied=False, **limits):
         left = iter(outcomes)
 
         async def play(*arguments, **options):
@@ -53,16 +54,22 @@ def run(monkeypatch):
 
         monkeypatch.setattr(module, "play", play)
         monkeypatch.setattr(module, "AsyncEnvPool", Pool)
+        monkeypatch.setattr(module, "PAUSE", 0.0)
         monkeypatch.setattr(Pool, "counts", [])
         env = EvalEnv("agentgym/Maze-v1", {}, "", {})
-        limits = Limits(retries=retries, concurrency=concurrency)
+        limits = Limits(**{"retries": 0, "concurrency": 1, **limits})
         factory = AgentFactory("x", lambda observation, info: "x", {})
+        record = Rows()
+        if replied:  # in an earlier run
+            key = Key("", "Maze", "task-0", 1, Settings(agent="x").key)._asdict()
+            record.add({"row": "episode", **key, "usage": {"calls": 1}})
         made = Runner(
             settings=Settings(agent="x"),
             factory=factory,
-            record=Rows(),
+            record=record,
             limits=limits,
             strict=strict,
+            client=client,
         )
         asyncio.run(
             made.run([Item("", "", "Maze", f"task-{n}", 0, 0, env) for n in range(episodes)])
@@ -83,19 +90,73 @@ def test_a_disturbed_episode_costs_no_try_until_it_was_disturbed_too_often(run):
     assert kinds(run(*[LOST] * (DISTURBANCES + 1), PLAYED, retries=1)) == {"fault": 1, "episode": 1}
 
 
-@pytest.mark.parametrize(("between", "episodes"), [(FAILED, 1), (PLAYED, 2)])
-def test_only_provider_errors_in_a_row_are_an_outage(run, between, episodes):
-    almost = [DOWN] * (OUTAGE - 1)
-    made = run(*almost, between, *almost, PLAYED, episodes=episodes, retries=2 * OUTAGE)
-    assert made.stopped == ""
-    assert kinds(made)["episode"] == episodes
-    assert "failed 8 times in a row" in run(*almost, DOWN, episodes=2, retries=OUTAGE).stopped
+class Server:
+    """Greets with these outcomes, in this order; the last one repeats."""
+
+    def __init__(self, *outcomes):
+        self.outcomes, self.greetings = list(outcomes), 0
+
+    async def greet(self, tools=None):
+        self.greetings += 1
+        outcome = self.outcomes.pop(0) if len(self.outcomes) > 1 else self.outcomes[0]
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+
+HELLO = Reply(text="hello")
+
+
+def test_an_outage_costs_no_try_and_ends_the_run_by_its_time(run):
+    away = [DOWN] * 20
+    made = run(*away, PLAYED, client=Server(DOWN))
+    assert (kinds(made), made.stopped) == ({"episode": 1}, "")
+    made = run(DOWN, episodes=2, client=Server(DOWN), outage=0)
+    assert "gave no good reply for 0 s (--outage 0), the last error: down" in made.stopped
+    assert kinds(made) == {}
+
+
+def test_a_server_that_fails_one_episode_alone_is_no_outage(run):
+    made = run(DOWN, DOWN, PLAYED, episodes=2, retries=1, client=Server(HELLO), outage=0)
+    assert (kinds(made), made.stopped) == ({"fault": 2, "episode": 1}, "")
+    assert {row.get("fault") for row in made.record.rows} == {"provider", None}
 
 
 @pytest.mark.parametrize("status", [None, 301, 400, 401, 403, 404, 422])
-def test_a_refusal_ends_the_run(run, status):
+@pytest.mark.parametrize("client", [None, Server(ProviderRefused("no"))])
+def test_a_refusal_before_any_good_reply_ends_the_run(run, status, client):
     with pytest.raises(ProviderRefused):
-        run(ProviderRefused("no", status), episodes=2)
+        run(ProviderRefused("no", status), episodes=2, client=client)
+
+
+def test_a_refusal_of_one_episode_is_its_fault_and_is_tried_once(run):
+    server = Server(HELLO)
+    no = ProviderRefused("no", 400)
+    made = run(no, PLAYED, no, PLAYED, episodes=4, retries=2, client=server)
+    assert (kinds(made), made.stopped) == ({"fault": 2, "episode": 2}, "")
+    assert {(row["fault"], row["try"]) for row in made.record.rows if "fault" in row} == {
+        ("rejected", 1)
+    }
+    assert server.greetings == 1
+
+
+@pytest.mark.parametrize("status", [400, 401, 402, 404])
+@pytest.mark.parametrize("works", [True, False])
+def test_after_eight_refusals_in_a_row_a_greeting_decides(run, status, works):
+    """A key is withdrawn, or many conversations in a row are refused for their content."""
+    refusal = ProviderRefused("no", status)
+    server = Server(HELLO, HELLO if works else ProviderRefused("gone", status))
+    count = 3 * REFUSALS if works else 1 + REFUSALS  # the first is answered by a greeting
+    made = run(*[refusal] * count, episodes=3 * REFUSALS, client=server, replied=True)
+    assert kinds(made) == {"episode": 1, "fault": count}
+    text = f"the server refused {REFUSALS} requests in a row, the last with: no"
+    assert made.stopped == ("" if works else text)
+
+
+def test_a_server_that_greets_and_refuses_each_episode_ends_the_run(run):
+    refusals = [ProviderRefused("no pictures", 400)] * REFUSALS
+    with pytest.raises(ProviderRefused, match="no pictures"):
+        run(*refusals, episodes=2 * REFUSALS, client=Server(HELLO))
 
 
 def test_an_agent_that_never_completes_an_episode_ends_the_run(run):

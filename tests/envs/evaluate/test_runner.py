@@ -10,6 +10,7 @@ from agentgym_envs.errors import (
     ArgumentError,
     BrokenPlugin,
     ContextExceeded,
+    ConversationRefused,
     ProviderError,
     ProviderRefused,
     TaskError,
@@ -20,7 +21,6 @@ from agentgym_envs.evaluate.agents.base import AgentFactory
 from agentgym_envs.evaluate.budget import Budget
 from agentgym_envs.evaluate.plan import plan
 from agentgym_envs.evaluate.record import episodes
-from agentgym_envs.evaluate.runner import OUTAGE
 
 FAULTY = "faulty_envs:support/Faulty-v0"
 SLOW = "faulty_envs:support/Slow-v0"
@@ -148,11 +148,10 @@ def test_a_server_that_fails_now_and_then_costs_rows_and_no_episode(tmp_path):
 def test_an_outage_ends_the_run_and_the_same_run_goes_on_later(tmp_path):
     items = mazes(30)
     runner = evaluate(
-        tmp_path, items, client=Model(lambda m: ProviderError("502 gone")), concurrency=2, retries=1
+        tmp_path, items, client=Model(lambda m: ProviderError("502 gone")), concurrency=2, outage=0
     )
-    assert f"failed {OUTAGE} times in a row" in runner.stopped
-    assert "502 gone" in runner.stopped
-    assert len(runner.record.rows) <= OUTAGE + 2
+    assert "(--outage 0), the last error: 502 gone" in runner.stopped
+    assert runner.record.rows == []
     assert len(runner.missing(items)) == 30
     assert evaluate(tmp_path, items, client=Model()).missing(items) == []
 
@@ -225,16 +224,17 @@ def test_a_budget_needs_a_server_that_counts(tmp_path):
     )
 
 
-def test_one_request_that_a_filter_rejects_costs_its_episode_and_not_the_run(tmp_path):
+@pytest.mark.parametrize("said", ["refused", "rejected"])
+def test_one_conversation_that_the_server_refuses_costs_its_episode_alone(tmp_path, said):
     env = gymnasium.make(MAZE, split="test")
     items_by_goal = {env.reset(options={"task_id": item.task_id})[0]: item for item in mazes(12)}
     goals = {goal: item.task_id for goal, item in items_by_goal.items()}
     items = list(items_by_goal.values())[:4]
-    filtered = items[2].task_id
+    bad = items[2].task_id
+    kind = ConversationRefused if said == "refused" else ProviderRefused
 
     def answer(messages):
-        refusal = ProviderError("400: content_filter", 400)
-        return refusal if calls[-1] == filtered else "go north"
+        return kind("400: no", 400) if calls and calls[-1] == bad else "go north"
 
     class Named(Model):
         async def complete(self, messages, *, tools=None, sample=""):
@@ -243,10 +243,41 @@ def test_one_request_that_a_filter_rejects_costs_its_episode_and_not_the_run(tmp
 
     calls = []
     assert len(items) == 4
-    runner = evaluate(tmp_path, items, client=Named(answer), retries=1, concurrency=1)
-    assert [item.task_id for item in runner.missing(items)] == [filtered]
-    assert [row["task_id"] for row in runner.record.rows if row["row"] == "fault"] == [filtered] * 2
+    runner = evaluate(tmp_path, items, client=Named(answer), retries=2, concurrency=1)
     assert runner.stopped == ""
+    (row,) = (row for row in runner.record.rows if row["task_id"] == bad)
+    assert row["error"] == "400: no"
+    assert calls.count(bad) == 1, "it is tried once"
+    if said == "refused":
+        assert (row["row"], row["end"], row["success"], row["turns"]) == (
+            "episode",
+            "refused",
+            False,
+            [],
+        )
+        assert runner.missing(items) == []
+    else:
+        assert (row["row"], row["fault"], row["try"]) == ("fault", "rejected", 1)
+        assert [item.task_id for item in runner.missing(items)] == [bad]
+
+
+@pytest.mark.parametrize(
+    ("finish", "end"), [("refusal", "refused"), ("context", "context"), ("length", "truncated")]
+)
+def test_how_a_reply_ends_can_end_the_episode(tmp_path, finish, end):
+    class Ending(Model):
+        async def complete(self, messages, *, tools=None, sample=""):
+            reply = await super().complete(messages)
+            return replace(reply, finish=finish if len(self.asked) == 2 else "stop")
+
+    (row,) = evaluate(tmp_path, mazes(1), client=Ending(), horizon=3).record.rows
+    assert (row["row"], row["end"]) == ("episode", end)
+    assert [turn.get("cut", False) for turn in row["turns"]] == (
+        [False, True, False] if finish == "length" else [False]
+    )
+    assert ("error" in row) == (finish != "length")
+    assert row["usage"]["calls"] == (3 if finish == "length" else 2), "a refusal is paid for"
+    assert row["calls"][1]["finish"] == finish
 
 
 def test_a_lesson_that_cannot_be_had_costs_no_episode(tmp_path):

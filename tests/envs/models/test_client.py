@@ -33,12 +33,14 @@ from agentgym_envs.errors import (
     AgentGymError,
     ArgumentError,
     ContextExceeded,
+    ConversationRefused,
     ProviderError,
     ProviderRefused,
 )
 from agentgym_envs.models import answers
 from agentgym_envs.models.answers import ToolCall, Usage
 from agentgym_envs.models.client import Client, Endpoint
+from agentgym_envs.models.dialect import Dialect
 from agentgym_envs.wrappers.formats import FunctionCall
 
 MESSAGES = [{"role": "system", "content": "You walk."}, {"role": "user", "content": "Where to?"}]
@@ -102,7 +104,10 @@ FILTERED = {"message": "The response was filtered", "code": "content_filter", "t
 
 @pytest.mark.parametrize(
     ("error", "kind"),
-    [(FILTERED, ProviderError), (FILTERED | {"code": "invalid_value"}, ProviderRefused)],
+    [
+        (FILTERED, ConversationRefused),
+        ({"message": "no such option", "code": "invalid_value"}, ProviderRefused),
+    ],
 )
 def test_a_filter_rejects_one_conversation_and_another_400_every_one(error, kind):
     with StubModel([status(400, body={"error": error})]) as model:
@@ -153,7 +158,8 @@ def test_what_an_endpoint_says_is_in_the_request():
 
 def test_openai_itself_is_sent_the_new_name_of_the_limit(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    request = Client(Endpoint(model="o", max_tokens=9)).request(MESSAGES, None, None)
+    endpoint = Endpoint(model="o", max_tokens=9)
+    request = Client(endpoint).request(MESSAGES, None, None, Dialect.first(endpoint))
     assert (request["max_completion_tokens"], "max_tokens" in request) == (9, False)
 
 
@@ -167,6 +173,48 @@ def test_what_a_server_wants_back_with_its_calls_is_sent_back():
     sent = model.requests[1].messages[2]
     expected = {"role": "assistant", "content": "", "reasoning_content": "why"}
     assert sent == {**expected, "tool_calls": [signed]}
+
+
+@pytest.mark.parametrize("name", ["reasoning", "reasoning_content", "reasoning_details"])
+def test_thoughts_of_each_name_are_sent_back_with_calls(name):
+    thought = [{"type": "reasoning.text", "text": "why"}] if name == "reasoning_details" else "why"
+    call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    with StubModel([ok("", tool_calls=[call], **{name: thought}), ok()]) as model:
+        said = json.loads(json.dumps(use(to(model)).message()))
+        result = {"role": "tool", "tool_call_id": "c", "content": "a wall"}
+        use(to(model), "complete", [*MESSAGES, said, result])
+    assert model.requests[1].messages[2][name] == thought
+
+
+def test_reasoning_is_read_from_the_field_that_has_it():
+    with StubModel([ok("a", reasoning_content="", reasoning="why")]) as model:
+        assert use(to(model)).reasoning == "why"
+
+
+@pytest.mark.parametrize("text", ["", " \n", None])
+def test_no_message_that_is_sent_is_empty(text):
+    roles = ("system", "user", "assistant", "user")
+    with StubModel() as model:
+        use(to(model), "complete", [{"role": role, "content": text} for role in roles])
+    sent = model.requests[0].messages
+    assert [m["role"] for m in sent] == ["user", "assistant", "user"]
+    assert {m["content"] for m in sent} == {"(no text)"}
+
+
+def test_calls_need_no_text():
+    call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    for content in ({}, {"content": None}, {"content": ""}):
+        message = {"role": "assistant", **content, "tool_calls": [call]}
+        endpoint = Endpoint(model="m", base_url="http://localhost")
+        request = Client(endpoint).request([message], None, None, Dialect.first(endpoint))
+        assert request["messages"] == [message]
+
+
+def test_a_reply_of_reasoning_alone_is_sent_back_as_a_placeholder():
+    with StubModel([ok(None, reasoning="why"), ok()]) as model:
+        said = use(to(model)).message()
+        use(to(model), "complete", [*MESSAGES, said, MESSAGES[1]])
+    assert model.requests[1].messages[2] == {"role": "assistant", "content": "(no text)"}
 
 
 def test_thoughts_without_a_call_are_not_sent_back():
@@ -410,7 +458,6 @@ def test_a_server_may_say_whether(behaviour, requests):
                 r" end in /v1\): stub"
             ),
         ),
-        (status(413), "answered 413"),
         (status(402), "answered 402"),
         (
             status(307, {"Location": "http://127.0.0.1:9/"}),
@@ -526,8 +573,23 @@ TOO_LONG = {
         503,
         {"error": {"message": "token count exceeds the model's maximum context length of 131072"}},
     ),
+    "413": (413, {"error": {"message": "Payload Too Large"}}),
     "a router": (200, {"error": {"message": "maximum context length is 8192", "code": 400}}),
 }
+
+
+@pytest.mark.parametrize("text", ["exceed", "prompt ", "violating our ", "x", "9"])
+def test_a_huge_error_takes_no_time(text):
+    """One search for the cause of 3 MB of "exceed" took minutes."""
+    endpoint = Endpoint(model="m", base_url="http://localhost", max_tokens=8192)
+    body = text * 300_000
+    for error in (body, json.dumps({"error": {"message": "max_tokens too large: " + body}})):
+        began = time.process_time()
+        said = answers.read_complaint(error)
+        assert (said.too_long, said.filtered) == (False, False)
+        list(Dialect.first(endpoint).others(said.whole, endpoint))
+        assert time.process_time() - began < 1
+        assert len(said.message) <= answers.LINE
 
 
 @pytest.mark.parametrize("server", TOO_LONG)
@@ -767,13 +829,22 @@ def test_a_model_that_answers_but_is_not_listed_is_used_with_a_warning(caplog):
         ),
         ([], r" 404: no model 'stub', or a base_url that ends in the wrong place"),
         (["stub:1b"], r"unknown model 'stub'\. Did you mean 'stub:1b'"),
-        (status(401), "it wants a key in"),
     ],
 )
 def test_a_check_that_does_not(models, message):
     with StubModel(models=models) as model, pytest.raises(ProviderRefused, match=message):
         use(to(model), "check")
-    assert len(model.requests) == (1 if callable(models) else 2)
+    assert len(model.requests) == 2
+
+
+@pytest.mark.parametrize("code", [401, 403, 404])
+def test_a_key_that_may_not_list_models_is_used(code):
+    with StubModel([ok("Hello.")], models=status(code)) as model:
+        use(to(model), "check")
+    with StubModel([status(401)], models=status(code)) as model:
+        with pytest.raises(ProviderRefused, match="it wants a key in"):
+            use(to(model), "check")
+        assert len(model.completions) == 1
 
 
 def test_a_check_of_a_server_in_trouble():
@@ -900,7 +971,7 @@ def test_a_slash_at_the_end_of_the_url():
 def test_half_a_surrogate_pair_can_be_asked_about():
     with StubModel() as model:
         assert use(to(model), "complete", [{"role": "user", "content": "\ud83d"}]).text == "ok"
-    assert model.requests[0].messages[0]["content"] == "\ud83d"
+    assert model.requests[0].messages[0]["content"] == "?", "many servers fail at half a pair"
 
 
 @pytest.mark.parametrize(

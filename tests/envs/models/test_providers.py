@@ -6,6 +6,7 @@ import logging
 import sys
 import traceback
 from contextlib import suppress
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -26,6 +27,7 @@ from agentgym_envs.models import anthropic, google, responses
 from agentgym_envs.models.answers import MALFORMED, ToolCall, Usage
 from agentgym_envs.models.apis import APIS
 from agentgym_envs.models.connect import connect
+from agentgym_envs.models.dialect import Dialect
 from agentgym_envs.models.endpoint import Endpoint
 from agentgym_envs.wrappers.formats import FunctionCall
 
@@ -167,7 +169,7 @@ def test_the_effort_of_a_gemini_model_that_takes_a_budget():
     client = connect(
         Endpoint(model="gemini-2.5-flash", api="google", effort="low", base_url="http://localhost")
     )
-    config = client.request(MESSAGES, None, None)["config"]
+    config = client.request(MESSAGES, None, None, Dialect.first(client.endpoint))["config"]
     assert config["thinking_config"] == {"include_thoughts": True, "thinking_budget": 1024}
 
 
@@ -346,6 +348,57 @@ def test_empty_texts_are_not_sent(stub):
     assert "(no text)" in json.dumps(body)
 
 
+def turns_of(body):
+    """Returns the roles and texts of a request, in order; a thought is no text."""
+    if "input" in body:
+        return [
+            (i["role"], i["content"] if isinstance(i["content"], str) else i["content"][0]["text"])
+            for i in body["input"]
+        ]
+    if "messages" in body:
+        return [
+            (m["role"], "".join(b.get("text", "") for b in m["content"])) for m in body["messages"]
+        ]
+    return [
+        (c["role"], "".join(p["text"] for p in c["parts"] if not p.get("thought")))
+        for c in body["contents"]
+    ]
+
+
+BLANK = [
+    (StubAnthropic, StubAnthropic.said(blocks=[{"type": "text", "text": " \n"}])),
+    (
+        StubAnthropic,
+        StubAnthropic.said(blocks=[{"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}]),
+    ),
+    (StubAnthropic, StubAnthropic.said()),
+    (StubResponses, StubResponses.said(" \n")),
+    (
+        StubResponses,
+        StubResponses.said(
+            items=[{"type": "reasoning", "id": "r", "summary": [], "encrypted_content": "c2ln"}]
+        ),
+    ),
+    (StubResponses, StubResponses.said()),
+    (StubGoogle, StubGoogle.said(" \n")),
+    (StubGoogle, StubGoogle.said(parts=[{"text": "Hm.", "thought": True}])),
+    (StubGoogle, StubGoogle.said(parts=[{"text": "", "thoughtSignature": "c2ln"}])),
+    (StubGoogle, StubGoogle.said(parts=[{}])),
+    (StubGoogle, StubGoogle.said()),
+]
+
+
+@pytest.mark.parametrize(("stub", "behaviour"), BLANK)
+def test_a_reply_without_a_text_breaks_no_later_request(stub, behaviour):
+    with stub([behaviour, stub.said("ok")]) as model:
+        said = use(to(model)).message()
+        use(to(model), "complete", [*MESSAGES, said, {"role": "user", "content": "Go on."}])
+    turns = turns_of(model.asked[1].body)
+    assert all(text.strip() for _, text in turns)
+    roles = [role for role, _ in turns]
+    assert all(a != b for a, b in pairwise(roles))
+
+
 def test_a_part_that_no_api_takes():
     sound = [{"role": "user", "content": [{"type": "input_audio"}]}]
     with pytest.raises(ArgumentError, match="must be a text or an image in a data: address"):
@@ -500,7 +553,6 @@ def test_a_try_ends_in_time_and_few_follow(stub, behaviour):
         (400, "answered 400: Bad thing.$"),
         (403, "answered 403: the key in .* does not allow this: Bad thing.$"),
         (404, "answered 404: .*no model 'stub', or a base_url that ends in the wrong place"),
-        (413, "answered 413: Bad thing.$"),
     ],
 )
 def test_a_refusal_is_final(stub, code, message):

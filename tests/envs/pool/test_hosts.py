@@ -508,7 +508,7 @@ def test_make_vec_through_hosts_equals_the_local_one(alive, drivers):
         envs = gymnasium.make_vec("agentgym/Maze-v1", num_envs=3, workers=1, **more)
         first = envs.reset(seed=5)
         steps = [envs.step(["go north", "go east", "go south"]) for _ in range(3)]
-        seen.append(repr([first, steps]))
+        seen.append(repr([first, steps, envs.call("actions"), envs.get_attr("task_ids")]))
         envs.close()
     assert seen[0] == seen[1]
     assert len(drivers) == 1

@@ -303,6 +303,14 @@ def test_requests_to_the_model_stand_at_their_turns(opened):
     assert "mine.py:3 in act" in texts(page, "#sides pre.error")
 
 
+def test_a_refused_episode_has_the_servers_message(opened):
+    refused = episode("t-1", 1, success=False, end="refused", error=HOSTILE[0])
+    page = opened(Run("a", {}, [refused]), fragment="#episode=0")
+    page.wait_for_selector("#sides[data-episode='0']")
+    assert texts(page, "#sides pre.error") == [HOSTILE[0]]
+    assert "the end" in texts(page, "#sides pre.observation")
+
+
 def test_a_hostile_address_is_text_too(opened):
     page = opened(
         Run("a", {}, [episode("t-1")]),

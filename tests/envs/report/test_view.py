@@ -149,6 +149,13 @@ def test_an_empty_folder_fills_when_a_run_starts(tmp_path):
     assert news["problems"] == []
 
 
+def test_an_episode_with_cut_prompts_is_in_the_notes(folder):
+    append(folder, played("c", prompt_limit=4096))
+    following = Following([folder])
+    (run,) = following.news(following.version, 0, -1)["overview"]["runs"]
+    assert any("num_ctx" in note and "4,096" in note for note in run["notes"])
+
+
 def test_an_empty_folder_itself_becomes_a_run(tmp_path):
     following = Following([tmp_path])
     record.write(tmp_path, {"model": "m"}, [played("a")])

@@ -147,7 +147,7 @@ def test_two_models_at_two_servers_with_their_own_settings(monkeypatch):
     assert {(r.body["temperature"], r.body["max_tokens"], r.body["top_p"]) for r in first} == {
         (0.25, 7, 0.5)
     }
-    assert all("temperature" not in r.body and r.body["max_tokens"] == 512 for r in second)
+    assert all("temperature" not in r.body and r.body["max_tokens"] == 8192 for r in second)
     assert max(len(r.messages) for r in first) == 2, "the rules and the latest turn"
     assert max(len(r.messages) for r in second) > 3
     assert "<action>" in first[0].messages[0]["content"]
@@ -247,7 +247,7 @@ def test_a_server_that_fails_takes_its_player_out_and_no_other_one():
     ], "a player without a game has no rating"
     assert len(results("good")) == len(results("greedy")) == 8
     faults = rows("fault")
-    assert {(row["fault"], row["player"]) for row in faults} == {("provider", "bad")}
+    assert {(row["fault"], row["player"]) for row in faults} == {("rejected", "bad")}
     assert len(faults) == 8
 
 
@@ -295,9 +295,12 @@ def test_a_killed_tournament_goes_on():
             path = Path("out/episodes.jsonl")
             assert stub.settled(lambda: path.exists() and path.read_bytes().count(b"\n") >= 2, 20)
             process.kill()
-        before = path.read_bytes()
+        before, usage = path.read_bytes(), Path("out/usage.jsonl")
         assert before.count(b"\n") < 8
+        assert 0 <= len(stub.completions) - usage.read_bytes().count(b"\n") <= 2  # under way
         assert "8 of 8 games" in call(*arguments)
+        assert 0 <= len(stub.completions) - usage.read_bytes().count(b"\n") <= 2
+    assert {json.loads(row)["player"] for row in usage.read_text().splitlines()} == {"chat:stub"}
     whole = before[: before.rfind(b"\n") + 1]
     assert path.read_bytes().startswith(whole)
     assert len(read(Path("out"))[0]) == len(rows()) == 8

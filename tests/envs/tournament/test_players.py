@@ -25,7 +25,7 @@ def test_short_forms(monkeypatch):
     ]
     assert [p.endpoint.get("base_url") for p in found] == [None, URL, "http://localhost:1/v1", None]
     assert found[1].endpoint["temperature"] == 1.0
-    assert found[1].endpoint["max_tokens"] == 512
+    assert found[1].endpoint["max_tokens"] == 8192
 
 
 def test_a_file_names_every_setting(tmp_path):

@@ -186,7 +186,7 @@ def test_a_server_that_fails_costs_nobody_a_game(server):
     )
     assert "6 of 6 games" in output
     faults = [row for row in read(Path("out"))[0] if row["row"] == "fault"]
-    assert [(row["fault"], row["try"]) for row in faults] == [("provider", 1)] * 2
+    assert [(row["fault"], row["try"]) for row in faults] == [("rejected", 1)] * 2
     assert "stub answers 400" in faults[0]["error"]
 
 
@@ -264,7 +264,9 @@ def test_a_conversation_that_is_full_is_a_forfeit_and_no_fault(monkeypatch):
         assert len(stub.completions) == asked
     assert len(read(Path("out"))[0]) == len(rows()) == 2, "no fault"
     assert line(output, "model:stub")[2:4] == ["0–0–1"] * 2
+    assert "model:stub forfeited 2 games: its conversation was too long" in output
     for row in rows():
+        assert "answered 400" in row["error"]
         own = next(seat for seat, told in row["seats"].items() if told["player"] == "model:stub")
         assert (row["end"], row["seats"][own]["forfeit"]) == ("context", True)
         assert {

@@ -119,7 +119,32 @@ def test_numbers_are_written_as_numbers_if_the_action_stays_the_same(action, amo
             ),
             "craft 4 stick using 2 planks",
         ),
+        *[
+            ("react", f"{said}\n{line}: a wall.\nThought: south?\nAction: go south", "go north")
+            for said in (
+                "Thought: cold.\nAction: go north",
+                "<think>cold</think>Action: go north\n",
+                "Thought: cold.\n**Action:** go north",
+                "Thought: an\nObservation: is in my thought.\nAction: go north",
+            )
+            for line in ("Observation", "observation ", "**Observation**", "  ### Observation")
+        ],
+        (
+            "react",
+            "Thought: a. Action: go north\nObservation: b\nThought: c. Action: d",
+            "go north",
+        ),
+        ("react", "Thought: a\nAction: say\nthe Observation: b", "say\nthe Observation: b"),
         ("function", '{"name": "look"}', "look"),
+        *[
+            ("function", f'{{"name": "look", "arguments": {nothing}}}', "look")
+            for nothing in ("null", "{}", "[]", '""', '" "', '"null"', '"{}"', '"\\"{}\\""')
+        ],
+        (
+            "function",
+            json.dumps({"name": "go", "arguments": json.dumps(json.dumps({"direction": "up"}))}),
+            "go up",
+        ),
         (
             "function",
             '{"name": "go", "arguments": {"direction": %s}}' % ("9" * 400),
@@ -139,6 +164,14 @@ def test_responses_that_hold_an_action(name, response, action):
         ("react", "Action: go north", "not in the form"),
         ("react", "Thought: a\nAction: go north\nAction: go south", "2 actions"),
         ("react", "Thought: a\nAction:  ", "not in the form"),
+        ("react", "Thought: a\nAction:\nObservation: b\nAction: go north", "not in the form"),
+        ("react", "Thought: a\nAction: b\nAction: c\nObservation: d", "2 actions"),
+        *[
+            ("function", f'{{"name": "go", "arguments": {nothing}}}', "arguments: direction")
+            for nothing in ("null", "{}", '""', '"null"', "0", "false", '"[1]"')
+        ],
+        ("function", '{"name": "go"}', "exactly these arguments: direction"),
+        ("function", '{"name": "go", "arguments": "{"}', "not one JSON function call"),
         ("tags", "go north", "0 actions"),
         ("tags", "<action>a</action><action>b</action>", "2 actions"),
         ("tags", "<action>a<action>b</action>", "exactly one"),

@@ -1,5 +1,7 @@
 """Run folders: ownership, changes that a resumed run allows, and unreadable files."""
 
+import errno
+import fcntl
 import os
 import re
 import signal
@@ -296,3 +298,28 @@ def test_a_run_that_fails_says_what_it_can_go_on_from(warm, tmp_path):
     assert theirs[-2] == "ValueError: of a plugin"
     assert ours[:-1] == ["error: it is gone"]
     assert interrupt[:-1] == ["interrupted"]
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP])
+def test_a_file_system_without_locks_is_one_warning(tmp_path, monkeypatch, caplog, number):
+    def flock(file, how):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    first = Lock(tmp_path)
+    first.share()
+    for options in ({"shared": True}, {"name": ".main-lock"}):
+        Lock(tmp_path, **options).release()
+    first.release()
+    (said,) = [record.getMessage() for record in caplog.records]
+    assert str(tmp_path) in said
+    assert "must not use this folder at the same time" in said
+
+
+def test_a_lock_that_fails_is_one_line(tmp_path, monkeypatch):
+    def flock(file, how):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with pytest.raises(RunFolderError, match=r"^cannot lock "):
+        Lock(tmp_path)

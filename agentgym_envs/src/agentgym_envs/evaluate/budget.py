@@ -1,12 +1,12 @@
 """Counts the tokens and the cost of a model, and limits them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentgym_envs.errors import ArgumentError
+from agentgym_envs.errors import ArgumentError, ContextExceeded, ConversationRefused
 from agentgym_envs.evaluate.transcript import OnReply
-from agentgym_envs.models.answers import Reply
+from agentgym_envs.models.answers import Reply, one_line
 from agentgym_envs.models.endpoint import Message
 from agentgym_envs.models.provider import Provider
 
@@ -65,7 +65,7 @@ class Usage:
 
 @dataclass
 class Budget:
-    """Limits, and the usage of all episodes of a folder, including earlier runs.
+    """Limits, and the usage of all replies of a folder, including earlier runs.
 
     Running episodes finish after a limit is reached, because they are paid for. The usage can
     therefore exceed the limit a little.
@@ -76,6 +76,13 @@ class Budget:
     names: tuple[str, str] = ("--budget-tokens", "--budget-cost")
     """The settings of the two limits, as a message names them."""
     used: Usage = field(default_factory=Usage)
+    keep: Callable[[Usage], None] = lambda usage: None
+    """Receives the usage of each reply when it arrives."""
+
+    def add(self, usage: Usage) -> None:
+        """Counts a reply."""
+        self.used.add(usage)
+        self.keep(usage)
 
     @property
     def spent(self) -> str:
@@ -102,12 +109,14 @@ class Meter:
         sample: names the episode, so that the response cache answers each episode differently.
 
     Attributes:
+        tools: the functions of the latest request.
         on_reply: called with each request's messages and tools, and the reply.
     """
 
     def __init__(self, client: Provider, budget: Budget, sample: str = ""):
         self._client, self._budget, self._sample = client, budget, sample
         self.usage = Usage()
+        self.tools: Sequence[Mapping[str, Any]] | None = None
         self.on_reply: OnReply = lambda messages, tools, reply: None
 
     async def complete(
@@ -117,8 +126,11 @@ class Meter:
 
         Raises:
             ArgumentError: there is a budget, and the server does not say what it used.
+            ConversationRefused: the model or a filter refused to answer.
+            ContextExceeded: the conversation and the reply fill the model's context.
             ProviderError: see :class:`~agentgym_envs.models.provider.Provider`.
         """
+        self.tools = tools
         # The number of the call: the same question can be asked twice in an episode.
         sample = f"{self._sample}/{self.usage.calls}"
         reply = await self._client.complete(messages, tools=tools, sample=sample)
@@ -128,14 +140,20 @@ class Meter:
                 "the model's server does not say how many tokens it used, so that no budget can be"
                 " kept"
             )
-        used = _used(reply)
+        used = used_by(reply)
         self.usage.add(used)
-        self._budget.used.add(used)
+        self._budget.add(used)
         self.on_reply(messages, tools, reply)
+        if reply.finish == "refusal":
+            said = one_line(reply.text) or "the reply is empty"
+            raise ConversationRefused(f"the model or a filter refused to answer: {said}")
+        if reply.finish == "context":
+            raise ContextExceeded("the reply reached the end of the model's context")
         return reply
 
 
-def _used(reply: Reply) -> Usage:
+def used_by(reply: Reply) -> Usage:
+    """Returns the usage of one reply."""
     if reply.cached:
         return Usage(calls=1, cached_calls=1)
     if reply.usage is None:

@@ -2,7 +2,9 @@
 
 import typer
 
+from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate import estimate, options, play_job, several
+from agentgym_envs.evaluate import probe as probing
 
 
 def evaluate(
@@ -23,7 +25,8 @@ def evaluate(
     set_: options.Set = None,
     data: options.Data = None,
     temperature: options.Temperature = 1.0,
-    max_tokens: options.MaxTokens = 512,
+    max_tokens: options.MaxTokens = 8192,
+    max_tokens_name: options.MaxTokensName = "",
     effort: options.Effort = None,
     cache: options.Cache = None,
     send: options.Send = None,
@@ -34,6 +37,7 @@ def evaluate(
     timeout: options.Timeout = 60.0,
     request_timeout: options.RequestTimeout = 600.0,
     retries: options.Retries = 12,
+    outage: options.Outage = 600.0,
     agent_timeout: options.AgentTimeout = 3600.0,
     allow_version_change: options.AllowVersionChange = False,
     screenshots: options.Screenshots = False,
@@ -42,17 +46,23 @@ def evaluate(
     prices: options.Prices = None,
     cached_price: options.CachedPrice = None,
     dry_run: options.DryRun = False,
+    probe: options.Probe = False,
 ) -> None:
     """Plays the tasks of suites and environments with models or another agent.
 
     A second run plays only the missing episodes. The exit status is 0 if all episodes are there, 1
-    if some are missing, and 2 if the input is invalid.
+    if some are missing, and 2 if the input is invalid. With --probe it is 1 if the server refuses
+    what the run would send.
     """
+    if dry_run and probe:
+        raise ArgumentError("--dry-run asks no model and --probe asks one: leave one out")
     pairs = several.prepared_all(options.pairs(**locals()))
     jobs = [pair.job for pair in pairs if pair.job]
     if dry_run:
         estimate.show_all(jobs)
         complete = len(jobs) == len(pairs)
+    elif probe:
+        complete = probing.probe_all(jobs)
     else:
         alone = len(pairs) == 1
         complete = not play_job.carry_out(jobs[0]).left if alone else several.carry_out_all(pairs)

@@ -23,6 +23,8 @@ FORMATS: Mapping[str, str] = {  # key of a line's number to how it is written
     "turns": "{turns:.1f}",
     "invalid": "{invalid:.2f}",
     "truncated": "{truncated:.2f}",
+    "refused": "{refused:.2f}",
+    "cut": "{cut:.2f}",
     "tokens": "{tokens:,.0f}",
     "any": "{any:.3f}",
 }

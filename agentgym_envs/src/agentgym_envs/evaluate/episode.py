@@ -6,9 +6,15 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from agentgym_envs.errors import AgentFailure, ContextExceeded, ProviderError
+from agentgym_envs.errors import (
+    AgentFailure,
+    ContextExceeded,
+    ConversationRefused,
+    ProviderError,
+)
 from agentgym_envs.evaluate.agents import ASK_ORACLE, Agent, Ending, Opening
 from agentgym_envs.evaluate.calls import Caller, made
+from agentgym_envs.evaluate.packing import thought
 from agentgym_envs.evaluate.plan import Item
 from agentgym_envs.evaluate.record import Row
 from agentgym_envs.pool import AsyncEnvPool, Result
@@ -17,17 +23,6 @@ from agentgym_envs.wrappers import FORMATS
 from agentgym_envs.wrappers.formats import Format, FunctionCall
 from agentgym_envs.wrappers.responses import FormatError
 
-# Marks around thoughts and actions in responses.
-MARKS = (
-    "<think>",
-    "</think>",
-    "<thinking>",
-    "</thinking>",
-    "<action>",
-    "</action>",
-    "Thought:",
-    "Action:",
-)
 NO_LIMIT = Caller()
 log = logging.getLogger(__name__)
 
@@ -78,18 +73,20 @@ async def play(
     goal = str((result.info or {}).get("goal", ""))
     agents: dict[str, Agent] = {}
     seen: dict[str, str] = {}
-    end = ""
+    end, cause = "", {}
     while not end:
         info = result.info or {}
         seat = _seat(info)
-        if seat not in agents:
-            agents[seat] = made(make)
-            await caller.call(agents[seat], "start", _opening(item, info, form, memory))
-        agent, seen[seat] = agents[seat], result.observation
+        seen[seat] = result.observation
         try:
+            if seat not in agents:
+                agents[seat] = made(make)
+                await caller.call(agents[seat], "start", _opening(item, info, form, memory))
+            agent = agents[seat]
             response = await caller.call(agent, "act", result.observation, info)
-        except ContextExceeded:
-            end = "context"
+        except (ContextExceeded, ConversationRefused) as error:
+            end = "context" if isinstance(error, ContextExceeded) else "refused"
+            cause = {"error": str(error)}
             break
         after = await _taken(agent, env_slot, response)
         if after.info is None:  # the oracle had nothing more to say
@@ -103,7 +100,7 @@ async def play(
         end = "terminated" if result.terminated else "truncated" if result.truncated else ""
     ended = await _ended(result, turns, end, agents, seen, caller)
     seconds = round(time.monotonic() - began, 3)
-    return {"goal": goal, **ended, "turns": turns, "seconds": seconds}
+    return {"goal": goal, **ended, **cause, "turns": turns, "seconds": seconds}
 
 
 async def _ended(
@@ -242,19 +239,3 @@ def turn(
         "action": action,
     }
     return {**row, "reward": reward, "invalid": invalid}
-
-
-def thought(response: str, action: str) -> str:
-    """Returns what a response says before its action, without the marks around both."""
-    before, call, _ = response.partition("<tool_call>")
-    if not call:
-        before = (
-            response.rpartition(action)[0]
-            if action and action in response
-            else ""
-            if action
-            else response
-        )
-    for mark in MARKS:
-        before = before.replace(mark, "")
-    return before.strip()

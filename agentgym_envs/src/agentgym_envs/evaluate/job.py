@@ -61,6 +61,7 @@ class Job:
             hosts=given.addresses,
             timeout=given.timeout,
             agent_timeout=given.agent_timeout,
+            outage=given.outage,
             screenshots=given.screenshots,
         )
 

@@ -22,12 +22,21 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from agentgym_envs.errors import ProviderError, ProviderRefused, escaped
+from agentgym_envs.errors import (
+    ContextExceeded,
+    ConversationRefused,
+    ProviderError,
+    ProviderRefused,
+    escaped,
+)
 from agentgym_envs.evaluate.budget import Usage
+from agentgym_envs.evaluate.prompt_limit import warning
 from agentgym_envs.evaluate.record import Row
 from agentgym_envs.evaluate.tables import counted
+from agentgym_envs.models.answers import Reply
 
 EVERY = 10.0  # seconds between two lines outside a terminal
+SAMPLE, MANY = 20, 0.05  # replies before a warning, and the share of cut ones that it is about
 KINDS = 10  # kinds of errors that are printed; the folder has all of them
 COLUMNS = (
     TextColumn("{task.description}", markup=False),
@@ -57,6 +66,7 @@ class State:
     ):
         self.total, self._used, self._clock = total, used, clock
         self.done = self._solved = self._faults = self._turns = 0
+        self.replies = self.cut = 0
         self._began, self._calls, self._tokens = clock(), used.calls, used.completion_tokens
         self._error, self._since = "", 0.0
         self._next: float | None = None
@@ -75,6 +85,11 @@ class State:
         """Counts a turn."""
         self._turns += 1
 
+    def reply(self, reply: Reply) -> None:
+        """Counts a reply."""
+        self.replies += 1
+        self.cut += reply.finish == "length"
+
     def failure(self, error: str, wait: float | None = None) -> None:
         """Notes an error, and in how many seconds the next try follows."""
         self._error, self._since = error, self._clock()
@@ -91,6 +106,8 @@ class State:
             parts.append(f"success {self._solved / self.done:.2f}")
         if self._faults:
             parts.append(counted(self._faults, "fault"))
+        if self.cut:
+            parts.append(f"{100 * self.cut / self.replies:.0f} % of the replies cut")
         calls = self._used.calls - self._calls
         if calls:
             parts.append(self._used.spent)
@@ -142,10 +159,12 @@ class Live:
         console: where to.
         title: the player and the target.
         state: the counts of the run.
+        max_tokens: the limit of a reply.
     """
 
-    def __init__(self, console: Console, title: str, state: State):
+    def __init__(self, console: Console, title: str, state: State, max_tokens: int = 0):
         self._console, self._title, self.state = console, title, state
+        self._most = max_tokens
         self._kinds = Kinds(console)
         self._bars = _Bars(state, title, console) if console.is_terminal else None
 
@@ -165,15 +184,26 @@ class Live:
     def row(self, row: Row) -> None:
         """Takes a new line in."""
         self.state.row(row)
+        if limit := row.get("prompt_limit"):
+            self._kinds.add(warning(limit))
         if row["row"] == "fault" and row["fault"] != "provider":  # those were seen by ``failure``
             self.state.failure(row["error"])
             self._kinds.add(row["error"], f" (task {row['task_id']}, try {row['try']})")
 
+    def reply(self, reply: Reply) -> None:
+        """Takes a reply in; warns once if many reach the limit of tokens."""
+        state = self.state
+        state.reply(reply)
+        if state.replies >= SAMPLE and state.cut > MANY * state.replies:
+            share = f"{100 * state.cut / state.replies:.0f} % of the replies reached --max-tokens"
+            remedy = "they are played as they are; reasoning counts towards the limit: raise it"
+            self._kinds.add(f"{share} {self._most}: {remedy}")
+
     def failure(self, error: ProviderError, wait: float | None) -> None:
         """Takes a failed request in."""
         self.state.failure(str(error), wait)
-        if isinstance(error, ProviderRefused):  # ends the run, which prints it
-            return
+        if isinstance(error, ProviderRefused | ConversationRefused | ContextExceeded):
+            return  # ends the run or one episode, whose line has it
         again = "" if wait is None else f"; the next try follows in {wait:.1f} s"
         self._kinds.add(str(error), again)
 

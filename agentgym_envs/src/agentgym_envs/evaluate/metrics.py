@@ -58,7 +58,11 @@ class Summary:
     invalid: float
     """Share of actions that were not understood."""
     truncated: float
-    """Share of episodes that did not terminate."""
+    """Share of episodes that ran out of turns or context."""
+    refused: float
+    """Share of episodes that the model or a filter refused. They count as they stand."""
+    cut: float
+    """Share of the model's replies that reached the limit of tokens."""
     prompt_tokens: float
     """Mean per episode."""
     completion_tokens: float
@@ -203,10 +207,31 @@ def summarise(rows: Sequence[Row]) -> Summary:
         ),
         turns=len(turns) / len(rows),
         invalid=sum(turn["invalid"] for turn in turns) / max(len(turns), 1),
-        truncated=fmean(row["end"] != "terminated" for row in rows),
+        truncated=fmean(row["end"] not in ("terminated", "refused") for row in rows),
+        refused=fmean(row["end"] == "refused" for row in rows),
+        cut=cut_replies(rows),
         prompt_tokens=fmean(row["usage"].get("prompt_tokens", 0) for row in rows),
         completion_tokens=fmean(row["usage"].get("completion_tokens", 0) for row in rows),
     )
+
+
+def without_refused(rows: Sequence[Row]) -> tuple[float, float] | None:
+    """Returns success and score of the episodes that were not refused; None without any.
+
+    Both are means over tasks.
+    """
+    tasks = by_task(row for row in rows if row["end"] != "refused").values()
+    if not tasks:
+        return None
+    success = fmean(fmean(row["success"] for row in attempts) for attempts in tasks)
+    return success, fmean(fmean(map(score_of, attempts)) for attempts in tasks)
+
+
+def cut_replies(rows: Sequence[Row]) -> float:
+    """Returns the share of replies that reached the limit of tokens; 0 without a reply."""
+    calls = [call for row in rows for call in row.get("calls", ())]
+    cut = sum(1 for call in calls if call.get("finish") == "length")
+    return cut / max(len(calls), 1)
 
 
 def compare(first: Sequence[Row], second: Sequence[Row]) -> Pairing | None:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from agentgym_envs.models.apis import APIS, url_from_environment
+from agentgym_envs.models.endpoint import LIMITS
 from agentgym_envs.wrappers import FORMATS
 
 Pairs = list[str] | None
@@ -94,7 +95,13 @@ Cache = Annotated[
     Path | None,
     typer.Option(metavar="FOLDER", help="Keep replies in a folder, and take them from there."),
 ]
-MaxTokens = Annotated[int, typer.Option(min=1, help="Of a response.")]
+MaxTokens = Annotated[int, typer.Option(min=1, help="Of a reply, reasoning included.")]
+MaxTokensName = Annotated[
+    str,
+    typer.Option(
+        help=f"The limit's name in requests: {' or '.join(LIMITS)}; default: what the server takes."
+    ),
+]
 Send = Annotated[
     Pairs, typer.Option("--send", help="More of the request's body, such as top_p=0.9.")
 ]
@@ -132,6 +139,10 @@ RequestTimeout = Annotated[
     float, typer.Option(min=0.001, help="Seconds that one try of a request may take.")
 ]
 Retries = Annotated[int, typer.Option(min=0, help="Retries of a request that failed for a time.")]
+Outage = Annotated[
+    float,
+    typer.Option(min=0.0, help="Seconds without any good reply of the server that end a run."),
+]
 AgentTimeout = Annotated[
     float,
     typer.Option(
@@ -153,6 +164,12 @@ BudgetTokens = Annotated[int | None, typer.Option(min=1, help="Stop after this m
 BudgetCost = Annotated[float | None, typer.Option(min=0.0, help="Stop after this cost.")]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Estimate tokens, cost and time; ask no model.")
+]
+Probe = Annotated[
+    bool,
+    typer.Option(
+        "--probe", help="Ask the server what it accepts, with a few short requests; play nothing."
+    ),
 ]
 Prices = Annotated[
     tuple[float, float] | None,
@@ -189,6 +206,7 @@ class Options:
     data: Pairs
     temperature: float | None
     max_tokens: int
+    max_tokens_name: str
     effort: str | None
     cache: Path | None
     send: Pairs
@@ -199,6 +217,7 @@ class Options:
     timeout: float
     request_timeout: float
     retries: int
+    outage: float
     agent_timeout: float
     allow_version_change: bool
     screenshots: bool
@@ -207,6 +226,7 @@ class Options:
     prices: tuple[float, float] | None
     cached_price: float | None
     dry_run: bool
+    probe: bool
     several: bool
     """The command has several models or targets."""
 
@@ -223,7 +243,8 @@ class Options:
         if prices and self.cached_price is not None:
             prices = (*prices, self.cached_price)
         given = {"api_key_env": self.api_key_env, "prices": prices, "retries": self.retries}
-        return {**given, "base_url": url, "timeout": self.request_timeout}
+        limit = {"max_tokens_name": self.max_tokens_name, "timeout": self.request_timeout}
+        return {**given, **limit, "base_url": url}
 
 
 def pairs(target: list[str], model: Pairs, **others: Any) -> list[Options]:

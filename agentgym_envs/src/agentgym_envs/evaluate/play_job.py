@@ -75,9 +75,9 @@ def _session(job: Job) -> Session:
 
 
 def _runner(job: Job, opened: Record) -> Runner:
-    budget = Budget(job.options.budget_tokens, job.options.budget_cost)
-    for row in opened.rows:
-        budget.used.add(row["usage"])
+    budget = Budget(job.options.budget_tokens, job.options.budget_cost, keep=opened.use)
+    for usage in opened.used().values():
+        budget.used.add(usage)
     return Runner(
         settings=job.settings,
         factory=job.factory,
@@ -101,8 +101,10 @@ def _run(runner: Runner, job: Job, *, check: bool) -> None:
             if check and runner.client:
                 await _check(runner.client)
             state = State(done, len(job.items), runner.budget.used)
-            async with Live(err, f"{job.player} on {job.settings.target}", state) as live:
+            title = f"{job.player} on {job.settings.target}"
+            async with Live(err, title, state, job.options.max_tokens) as live:
                 runner.on_row, runner.on_turn = live.row, state.turn
+                runner.on_reply = live.reply
                 if runner.client:
                     runner.client.on_failure = live.failure
                 await runner.run(job.items)

@@ -16,15 +16,29 @@ A line of an episode::
 
 If ``info["seat"]`` names the acting seat, a turn also has ``"seat"``, and ``memory`` is by seat.
 
-``end`` is "terminated" (the task was decided), "truncated" (the step limit was reached) or
-"context" (the model's context was used up). A fault has the same first nine keys, and ``"row":
-"fault"``, ``"fault": "environment"``, ``"provider"`` or ``"agent"``, ``"try"``, ``"error"`` and
-``"turns"`` (the number played). A fault of an agent also has ``"traceback"``. Faults are never
-scored.
+``end`` is "terminated" (the task was decided), "truncated" (the step limit was reached), "context"
+(the model's context was used up) or "refused" (the model or a filter refused the conversation). The
+last two have the server's message in ``"error"``. A turn with ``"cut": true`` plays a reply that
+reached the limit of tokens.
 
-The episode of a model also has ``"messages"`` and ``"calls"``: see :mod:`.transcript`.
-``prompts.jsonl`` has the system prompts and tools that they name, each once. ``settings.json`` has
-the settings and the sessions: see :mod:`.sessions`.
+A fault has the same first nine keys, and ``"row": "fault"``, ``"fault": "environment"``,
+``"provider"`` (the server failed), ``"rejected"`` (the server rejected a request of this episode
+alone) or ``"agent"``, ``"try"``, ``"error"`` and ``"turns"`` (the number played). A fault of an
+agent also has ``"traceback"``. Faults are never scored. The next run plays their episodes again.
+
+The episode of a model also has ``"messages"`` and ``"calls"``: see :mod:`.transcript`. Texts that
+repeat a turn's are references: see :mod:`.packing`. Functions of this module return rows without
+references.
+
+``prompts.jsonl`` has the system prompts and tools that the lines name, each once.
+``settings.json`` has the settings and the sessions: see :mod:`.sessions`.
+
+``usage.jsonl`` has one line per reply of the model, written when the reply arrives::
+
+    {"calls": 1, "prompt_tokens": 812, "completion_tokens": 90}
+
+Zeros are left out. A line of a tournament also has ``"player"``. The sum is the usage of the
+folder, also of episodes that did not finish.
 """
 
 import hashlib
@@ -36,6 +50,8 @@ from typing import Any, NamedTuple
 
 from agentgym_envs import lines
 from agentgym_envs.errors import ArgumentError
+from agentgym_envs.evaluate.budget import Usage
+from agentgym_envs.evaluate.packing import packed, unpacked
 from agentgym_envs.evaluate.sessions import Session, played_by, version_of
 from agentgym_envs.evaluate.settings import Settings
 from agentgym_envs.evaluate.transcript import fits
@@ -44,8 +60,9 @@ from agentgym_envs.lines import has
 
 Row = lines.Row
 EPISODES, SETTINGS, PROMPTS = "episodes.jsonl", "settings.json", "prompts.jsonl"
-FILES = {SETTINGS, EPISODES, PROMPTS}
-LAYOUT = 2  # of a folder; raised by a change that older versions cannot read
+USAGE = "usage.jsonl"
+FILES = {SETTINGS, EPISODES, PROMPTS, USAGE}
+LAYOUT = 3  # of a folder; raised by a change that older versions cannot read
 NUMBER = (int, float)
 HEAD = {
     **dict.fromkeys(("suite", "scenario", "family", "env_id", "task_id", "settings"), str),
@@ -98,6 +115,17 @@ class Rows:
     def served(self, model: str) -> None:
         """Notes the name by which the server knows the model; nothing keeps it here."""
 
+    def use(self, usage: Usage, player: str = "") -> None:
+        """Notes the usage of a reply; nothing keeps it here."""
+
+    def used(self) -> dict[str, Usage]:
+        """Returns the usage of all lines by player; that of an evaluation has the name ""."""
+        found: dict[str, Usage] = {}
+        for row in self.rows:
+            for player, usage in (row.get("usages") or {"": row["usage"]}).items():
+                found.setdefault(player, Usage()).add(usage)
+        return found
+
 
 class Record(Rows):
     """A run's folder, open for appending by one process at a time.
@@ -126,6 +154,7 @@ class Record(Rows):
         self._lines.drop(self.cut)
         self._settings = read_settings(folder)
         self._shared: lines.Lines | None = None
+        self._usage: lines.Lines | None = None
 
     def begin(self, session: Session, *, change: bool) -> None:
         """Adds the session that is about to play to the settings.
@@ -149,7 +178,10 @@ class Record(Rows):
 
     def add(self, row: Row) -> None:
         """Adds a line; it is on the disk when this returns."""
-        self._lines.add(row)
+        if self._settings.get("layout") != LAYOUT:  # an earlier version cannot read the line
+            self._settings["layout"] = LAYOUT
+            self._save()
+        self._lines.add(packed(row))
         super().add(row)
 
     def share(self, value: Any) -> str:
@@ -169,11 +201,40 @@ class Record(Rows):
             session["served"].append(model)
             self._save()
 
+    def use(self, usage: Usage, player: str = "") -> None:
+        """Adds the usage of a reply; it is kept if the process is killed."""
+        if self._usage is None:
+            self._usage = self._opened_usage()
+        self._usage.add(_use(usage, player), sync=False)
+
+    def used(self) -> dict[str, Usage]:
+        """Returns the usage of all replies; that of the lines for a folder of earlier versions.
+
+        Raises:
+            ArgumentError: the file cannot be read, or an invalid line; the message has its number.
+        """
+        found: dict[str, Usage] = {}
+        for row in _read_if_there(self.folder / USAGE, fits=_counts, what="usage")[0]:
+            found.setdefault(row.get("player", ""), Usage()).add(row)
+        return found or super().used()
+
     def close(self) -> None:
         """Closes the files; other processes can open them."""
-        self._lines.close()
-        if self._shared is not None:
-            self._shared.close()
+        for file in (self._lines, self._shared, self._usage):
+            if file is not None:
+                file.close()
+
+    def _opened_usage(self) -> lines.Lines:
+        """Opens the file; a folder of an earlier version gets the usage of its lines first."""
+        path = self.folder / USAGE
+        opened = lines.Lines(path, busy=f"another run is at work in {self.folder}")
+        rows, cut = lines.read(path, fits=_counts, what="usage")
+        opened.drop(cut)
+        earlier = {} if rows else super().used()
+        for player, usage in earlier.items():
+            if usage.calls:
+                opened.add(_use(usage, player), sync=False)
+        return opened
 
     def _save(self) -> None:
         _write_settings(self.folder, self._settings)
@@ -182,9 +243,9 @@ class Record(Rows):
 def write(folder: Path, settings: Mapping[str, Any], rows: Sequence[Row]) -> None:
     """Writes a whole folder and replaces its content: for episodes that were played elsewhere."""
     folder.mkdir(parents=True, exist_ok=True)
-    _write_settings(folder, settings)
+    _write_settings(folder, {**settings, "layout": LAYOUT})
     (folder / EPISODES).write_text(
-        "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
+        "".join(json.dumps(packed(row)) + "\n" for row in rows), encoding="utf-8"
     )
 
 
@@ -195,7 +256,7 @@ def read(folder: Path) -> tuple[list[Row], int]:
         ArgumentError: no such folder, or an invalid line; the message has its number.
     """
     try:
-        return lines.read(folder / EPISODES, fits=_fits, what="episode")
+        return lines.read(folder / EPISODES, fits=_fits, what="episode", unpack=unpacked)
     except OSError as error:
         raise ArgumentError(
             f"{folder} holds no results: {EPISODES} cannot be read ({error.strerror})"
@@ -208,7 +269,7 @@ def parsed(line: bytes, folder: Path, number: int) -> Row:
     Raises:
         ArgumentError: an invalid line; the message has its number.
     """
-    return lines.parsed(line, folder / EPISODES, number, _fits, "episode")
+    return lines.parsed(line, folder / EPISODES, number, _fits, "episode", unpacked)
 
 
 def read_settings(folder: Path) -> dict[str, Any]:
@@ -244,12 +305,7 @@ def prompts(folder: Path) -> dict[str, Any]:
     Raises:
         ArgumentError: the file cannot be read, or an invalid line; the message has its number.
     """
-    try:
-        rows, _ = lines.read(folder / PROMPTS, fits=_names, what="prompt")
-    except FileNotFoundError:
-        return {}
-    except OSError as error:
-        raise ArgumentError(f"cannot read {folder / PROMPTS}: {error.strerror}") from error
+    rows, _ = _read_if_there(folder / PROMPTS, fits=_names, what="prompt")
     return {row["name"]: row["value"] for row in rows}
 
 
@@ -296,6 +352,27 @@ def _open_prompts(folder: Path) -> tuple[lines.Lines, dict[str, Any]]:
     opened = lines.Lines(path, busy=f"another run is at work in {folder}")
     opened.drop(lines.read(path, fits=_names, what="prompt")[1])
     return opened, prompts(folder)
+
+
+def _read_if_there(path: Path, **options: Any) -> tuple[list[Row], int]:
+    """Returns what :func:`.lines.read` does; no rows if the file does not exist."""
+    try:
+        return lines.read(path, **options)
+    except FileNotFoundError:
+        return [], 0
+    except OSError as error:
+        raise ArgumentError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _use(usage: Usage, player: str) -> Row:
+    counts = {name: count for name, count in vars(usage).items() if count}
+    return {"player": player, **counts} if player else counts
+
+
+def _counts(row: Row) -> bool:
+    return isinstance(row.get("player", ""), str) and all(
+        isinstance(count, NUMBER) for name, count in row.items() if name != "player"
+    )
 
 
 def _names(row: Row) -> bool:

@@ -7,7 +7,9 @@ episodes left.
 
 import asyncio
 import logging
+import math
 import os
+import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +29,7 @@ from agentgym_envs.errors import (
 )
 from agentgym_envs.evaluate.agents.base import AgentFactory
 from agentgym_envs.evaluate.agents.baselines import Oracle
-from agentgym_envs.evaluate.budget import Budget, Meter
+from agentgym_envs.evaluate.budget import Budget, Meter, used_by
 from agentgym_envs.evaluate.calls import Caller
 from agentgym_envs.evaluate.episode import EnvSlot, play
 from agentgym_envs.evaluate.plan import EvalEnv, Item
@@ -42,10 +44,11 @@ log = logging.getLogger(__name__)
 
 Chain = list[Item]
 PICTURES = "screenshots"
-OUTAGE = 8  # provider errors in a row, each after all of the client's own retries, that end a run
+REFUSALS = 8  # refused requests in a row, after which a greeting decides whether the run goes on
+PAUSE = 2.0  # seconds before an episode is played again during an outage
 GIVE_UP = 8  # failures of an agent before it completes any episode of a run, that end the run
 DISTURBANCES = 20  # repeats of an episode because others in its process failed
-HOPELESS = (None, 401, 403, 404)  # with this status the server refuses every request
+HOPELESS = (None, 401, 402, 403, 404)  # with this status a server usually refuses every request
 WORKERS = 8  # environments in one process wait for each other
 
 
@@ -70,6 +73,8 @@ class Limits:
     """Seconds that one call of an agent may take, with all of its requests; None: no limit."""
     retries: int = 2
     """Number of retries of a failed episode."""
+    outage: float = 600.0
+    """Seconds without any good reply of the model's server that end a run."""
     screenshots: bool = False
     """Keep a picture of each page of a web environment."""
 
@@ -97,6 +102,7 @@ class Runner:
         budget: the record's budget.
         on_row: called with each new line.
         on_turn: called after each turn.
+        on_reply: called with each reply of the model.
     """
 
     settings: Settings
@@ -107,6 +113,7 @@ class Runner:
     budget: Budget = field(default_factory=Budget)
     on_row: Callable[[Row], None] = lambda row: None
     on_turn: Callable[[], None] = lambda: None
+    on_reply: Callable[[Reply], None] = lambda reply: None
     strict: bool = False
     """The first failure of an environment is raised."""
     stopped: str = ""
@@ -116,8 +123,12 @@ class Runner:
 
     def __post_init__(self) -> None:
         self._slot_pools: dict[int, _SlotPool] = {}
-        self._outage = self._broken = 0
+        self._broken = self._refused = 0
         self._completed = False
+        self._answered = -math.inf
+        """Time of the latest good reply."""
+        self._replied = any(row["usage"].get("calls") for row in episodes(self.record.rows))
+        """Whether the model has answered in an episode of this folder."""
 
     def missing(self, items: Sequence[Item]) -> list[Item]:
         """Returns the episodes that the record does not hold."""
@@ -134,8 +145,8 @@ class Runner:
         If the run cannot continue, this returns early and sets ``stopped``.
 
         Raises:
-            ProviderRefused: the server refuses a request: the key, the model, the address or an
-                option of the request is wrong.
+            ProviderRefused: the server has refused every request: the key, the model, the address
+                or an option of the request is wrong.
             AgentGymError: an environment rejected its arguments.
         """
         # Picture files have the task's name, so only one attempt at a task can run at a time.
@@ -143,6 +154,7 @@ class Runner:
             self.missing(items), by_task=self.factory.learns or self.limits.screenshots
         )
         waiting = deque(chains)
+        self._began = time.monotonic()
         self._chains_left = Counter(id(chain[0].env) for chain in chains)
         try:
             async with asyncio.TaskGroup() as players:
@@ -221,10 +233,9 @@ class Runner:
                 self.stopped = self.budget.spent
                 return
             turns: list[Row] = []
+            began = time.monotonic()
             try:
                 played = await self._played(item, env_slot, turns, meter)
-            except ProviderRefused:
-                raise
             except (AgentFailure, EnvFailure, ProviderError) as error:
                 if self.strict:
                     raise _own(error) from None
@@ -232,15 +243,72 @@ class Runner:
                 if isinstance(error, NeighbourFailed) and disturbed <= DISTURBANCES:
                     log.info("%s is played again: %s", item.task_id, error)
                     continue
+                if isinstance(error, ProviderRefused):
+                    await self._check_refusal(error, meter)
+                    self._fault(item, error, tries + 1, turns, meter)
+                    return
+                if (
+                    isinstance(error, ProviderError)
+                    and self.client
+                    and not (self._answered >= began or await self._greets(meter))
+                ):
+                    self._check_outage(error)
+                    log.info("%s is played again: %s", item.task_id, error)
+                    await asyncio.sleep(PAUSE)
+                    meter = self._meter(item, tries)
+                    continue
                 tries += 1
                 self._fault(item, error, tries, turns, meter)
                 meter = self._meter(item, tries)
             else:
-                self._outage, self._completed = 0, True
+                self._completed = True
                 self._keep_pictures(item, turns)
                 used = {"usage": vars(meter.usage) if meter else {}}
                 self._add({**self._head("episode", item), **played, **used})
                 return
+
+    async def _greets(self, meter: Meter | None) -> bool:
+        """Returns whether the server answers a short conversation in the form of an episode's."""
+        if self.client is None:  # an agent's own client failed
+            return False
+        try:
+            reply = await self.client.greet(meter.tools if meter else None)
+        except ProviderError:
+            return False
+        self.budget.add(used_by(reply))
+        self._answered = time.monotonic()
+        return True
+
+    async def _check_refusal(self, error: ProviderRefused, meter: Meter | None) -> None:
+        """Raises or ends the run if no episode survives a refusal.
+
+        Raises:
+            ProviderRefused: the server refuses every episode.
+        """
+        self._refused += 1
+        first, many = self._answered == -math.inf, self._refused >= REFUSALS
+        if not (first or many):
+            return
+        if many and not self._replied:
+            raise error
+        if await self._greets(meter):
+            self._refused = 0 if self._replied else self._refused
+            return
+        if first:
+            raise error
+        self.stopped = (
+            f"the server refused {self._refused} requests in a row, the last with: {error}"
+        )
+
+    def _check_outage(self, error: ProviderError) -> None:
+        """Ends the run if the server has been silent for too long."""
+        silent = time.monotonic() - max(self._answered, self._began)
+        if silent >= self.limits.outage:
+            self.stopped = (
+                f"the model's server gave no good reply for {silent:.0f} s (--outage"
+                f" {self.limits.outage:g}), the last error: {error}"
+            )
+            raise _Outage
 
     def _meter(self, item: Item, tries: int) -> Meter | None:
         """Returns the client of one try."""
@@ -264,12 +332,17 @@ class Runner:
             caller=Caller(self.limits.agent_timeout),
             on_turn=self.on_turn,
         )
+        for call in transcript.row.get("calls", ()):
+            if call.get("finish") == "length" and call["turn"] < len(turns):
+                turns[call["turn"]]["cut"] = True
         return {**played, **transcript.row}
 
     def _on_reply(self, transcript: Transcript) -> OnReply:
         def on_reply(messages: Messages, tools: Tools, reply: Reply) -> None:
+            self._answered, self._refused, self._replied = time.monotonic(), 0, True
             transcript.add(messages, tools, reply)
             self.record.served(reply.model)
+            self.on_reply(reply)
 
         return on_reply
 
@@ -314,13 +387,8 @@ class Runner:
         used = {"usage": vars(meter.usage) if meter else {}}
         self._add({**self._head("fault", item), **said, **trace, **used})
         self.last_error = str(error)
-        self._outage = self._outage + 1 if kind == "provider" else 0
         self._broken += kind == "agent"
-        if self._outage >= OUTAGE:
-            self.stopped = (
-                f"the model's server failed {OUTAGE} times in a row, the last time with: {error}"
-            )
-        elif self._broken >= GIVE_UP and not self._completed:
+        if self._broken >= GIVE_UP and not self._completed:
             self.stopped = f"the agent failed {GIVE_UP} times, the last time with: {error}"
         if self.stopped:
             raise _Outage
@@ -348,7 +416,7 @@ def _own(error: AgentGymError) -> BaseException:
 def _kind(error: AgentGymError) -> str:
     """Returns what is at fault."""
     if isinstance(error, ProviderError):
-        return "provider"
+        return "rejected" if isinstance(error, ProviderRefused) else "provider"
     return "agent" if isinstance(error, AgentFailure) else "environment"
 
 

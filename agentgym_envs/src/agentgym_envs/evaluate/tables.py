@@ -15,12 +15,15 @@ from agentgym_envs.evaluate.metrics import (
     Summary,
     by_task,
     compare,
+    cut_replies,
     grouped,
     mean_interval,
     summarise,
     unscored,
+    without_refused,
 )
 from agentgym_envs.evaluate.paper import NOTE, PUBLISHED
+from agentgym_envs.evaluate.prompt_limit import warning
 from agentgym_envs.evaluate.record import Row, episodes
 from agentgym_envs.evaluate.suites import suites
 
@@ -36,7 +39,9 @@ COLUMNS = (  # the most important first: a narrow terminal shows those
     ("faults", "faults"),
     ("turns", "turns"),
     ("invalid", "invalid"),
-    ("truncated", "cut"),
+    ("truncated", "truncated"),
+    ("refused", "refused"),
+    ("cut", "cut replies"),
     ("tokens", "tokens"),
     ("any", "score > 0"),
 )
@@ -47,9 +52,10 @@ LEGEND = (
     " interval of the success, over tasks. score: the paper's Avg@k. Pass@k: unbiased, one"
     " of k attempts succeeds. Pass^k: unbiased, all of k attempts succeed. score > 0: the paper's"
     " Pass@k, tasks with an attempt that scored. turns, tokens: means over episodes."
-    " invalid: share of all turns whose action was not understood. cut: share of episodes that ran"
-    " out of turns or context. A mean of families or scenarios counts each the same. Faults are"
-    " never scored."
+    " invalid: share of all turns whose action was not understood. truncated: share of episodes"
+    " that ran out of turns or context. refused: share of episodes that the model or a filter"
+    " refused; they count as they stand. cut replies: share of replies that reached --max-tokens."
+    " A mean of families or scenarios counts each the same. Faults are never scored."
 )
 COMMONEST = 3  # number of errors in a table
 LONG = 140  # characters of an error
@@ -98,9 +104,10 @@ def results(rows: Sequence[Row]) -> Table:
     if len(scenarios) > 1:
         lines += _average("scenarios", [s for s, _ in scenarios.values()])
     columns = [(key, head) for key, head in COLUMNS if any(key in line for line in lines)]
-    return Table(
-        columns, lines, [*_fewer(episodes(rows)), *_unscored(episodes(rows)), *errors(rows)]
-    )
+    played = episodes(rows)
+    about = (_fewer, _unscored, _too_long, _refused, _cut_replies, _cut_prompts)
+    notes = [note for tell in about for note in tell(played)]
+    return Table(columns, lines, [*notes, *errors(rows)])
 
 
 def errors(rows: Sequence[Row]) -> list[str]:
@@ -196,6 +203,7 @@ def _line(kind: str, name: str, scenario: str, family: str, s: Summary | None, f
             "score": s.score,
         }
         line |= {"turns": s.turns, "invalid": s.invalid, "truncated": s.truncated}
+        line |= {key: share for key in ("refused", "cut") if (share := getattr(s, key))}
         line |= (
             {
                 "pass": s.pass_at[s.attempts],
@@ -237,6 +245,42 @@ def _unscored(played: Sequence[Row]) -> list[str]:
     n = sum(map(unscored, played))
     has, counts = ("has", "counts") if n == 1 else ("have", "count")
     return [f"{counted(n, 'episode')} {has} no finite score and {counts} as 0"] if n else []
+
+
+def _too_long(played: Sequence[Row]) -> list[str]:
+    """Tells how many episodes ended at the model's context."""
+    ended = [row for row in played if row["end"] == "context"]
+    if not ended:
+        return []
+    share = f"{100 * len(ended) / len(played):.0f} %"
+    of = f"{len(ended)} of {counted(len(played), 'episode')} ({share})"
+    early = sum(not row["turns"] for row in ended)
+    remedy = f", {early} of them before the first turn (is --max-tokens too high?)" if early else ""
+    return [f"{of} ended because the conversation was too long for the model{remedy}"]
+
+
+def _refused(played: Sequence[Row]) -> list[str]:
+    """Tells how many episodes were refused, and the figures without them."""
+    n = sum(row["end"] == "refused" for row in played)
+    if not n:
+        return []
+    left = without_refused(played)
+    without = f"success {left[0]:.3f} and score {left[1]:.3f}" if left else "no episode is left"
+    of = f"{n} of {counted(len(played), 'episode')} ({100 * n / len(played):.0f} %)"
+    return [f"{of} refused by the model or a filter; without them, over all tasks: {without}"]
+
+
+def _cut_replies(played: Sequence[Row]) -> list[str]:
+    """Tells that replies reached the limit of tokens."""
+    share = cut_replies(played)
+    remedy = "reasoning counts; raise it"
+    return [f"{100 * share:.0f} % of the replies reached --max-tokens ({remedy})"] if share else []
+
+
+def _cut_prompts(played: Sequence[Row]) -> list[str]:
+    """Tells that the server seems to cut prompts."""
+    limits = [row["prompt_limit"] for row in played if row.get("prompt_limit")]
+    return [f"{counted(len(limits), 'episode')}: {warning(max(limits))}"] if limits else []
 
 
 def counted(n: int, what: str) -> str:
@@ -290,6 +334,8 @@ def _means(summaries: Sequence[Summary]) -> Line:
     low, high = mean_interval([s.successes for s in summaries])
     line = {key: fmean(getattr(s, key) for s in summaries) for key in averaged}
     line |= {"low": low, "high": high}
+    shares = {key: fmean(getattr(s, key) for s in summaries) for key in ("refused", "cut")}
+    line |= {key: share for key, share in shares.items() if share}
     k = min(s.attempts for s in summaries)
     if k > 1:
         line |= {"pass": fmean(s.pass_at[k] for s in summaries), "k": k}

@@ -3,11 +3,15 @@
 ``messages`` has every distinct message in the order of its first use. ``calls`` has one entry per
 request::
 
-    {"turn": 3, "messages": [[0, 7]], "reply": 7, "finish": "stop"}
+    {"turn": 3, "messages": [[0, 7]], "reply": 7, "prompt": 812, "finish": "stop"}
 
-The request sent messages 0 to 6; the reply is message 7. ``"cached": true`` marks a reply of
+The request sent messages 0 to 6; the reply is message 7. ``prompt`` is the number of prompt tokens
+that the server counted, if it did. ``"cached": true`` marks a reply of
 ``--cache``. ``turn`` is the number of turns played before the request. The request for a lesson has
 the number of all turns.
+
+``prompt_limit`` is the number of prompt tokens at which the server seems to cut the conversation,
+if it does: see :mod:`.prompt_limit`.
 
 System prompts and tools are the same in many episodes. The folder holds each of them once, under a
 hash: see :meth:`.Record.share`. A mark replaces each picture: ``--screenshots`` keeps pictures.
@@ -17,6 +21,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from agentgym_envs.evaluate.prompt_limit import limit_of_calls
 from agentgym_envs.models.answers import Reply
 from agentgym_envs.models.endpoint import Message, ToolSchema
 
@@ -38,12 +43,17 @@ class Transcript:
         self._share, self._turns = share, turns
         self._numbers: dict[str, int] = {}
         self._messages: list[Message] = []
+        self._sizes: list[int] = []
         self._calls: list[dict[str, Any]] = []
 
     @property
     def row(self) -> dict[str, Any]:
         """The keys of an episode's line; empty without a request."""
-        return {"messages": self._messages, "calls": self._calls} if self._calls else {}
+        if not self._calls:
+            return {}
+        limit = limit_of_calls(self._calls, self._turns, self._messages, self._sizes)
+        found = {"messages": self._messages, "calls": self._calls}
+        return found | ({"prompt_limit": limit} if limit else {})
 
     def add(self, messages: Messages, tools: Tools, reply: Reply) -> None:
         """Adds a request and its reply."""
@@ -53,6 +63,7 @@ class Transcript:
             "messages": asked,
             "reply": self._number(reply.message()),
             "reasoning": reply.reasoning,
+            "prompt": reply.usage.prompt_tokens if reply.usage else "",
             "finish": reply.finish,
             "cached": reply.cached or "",
             "tools": self._share(list(tools)) if tools else "",
@@ -64,6 +75,7 @@ class Transcript:
         number = self._numbers.setdefault(json.dumps(kept, sort_keys=True), len(self._messages))
         if number == len(self._messages):
             self._messages.append(kept)
+            self._sizes.append(len(_text(message)["text"]))
         return number
 
     def _kept(self, message: Message) -> Message:

@@ -1,6 +1,5 @@
 """A client for Anthropic's Messages API, through its SDK."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,10 +8,13 @@ from agentgym_envs.models.answers import (
     NotOfTheProtocol,
     Reply,
     ToolCall,
+    called,
     counted,
+    finish_of,
     read_object,
     text_of,
 )
+from agentgym_envs.models.dialect import Dialect
 from agentgym_envs.models.endpoint import Message, ToolSchema
 from agentgym_envs.models.parts import content, replayed, system_text, turns
 from agentgym_envs.models.provider import Provider
@@ -20,13 +22,6 @@ from agentgym_envs.models.provider import Provider
 API = "anthropic"
 MAX_TOKENS = 4096  # the API requires a limit
 CACHED = {"type": "ephemeral"}
-FINISH = {
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-    "tool_use": "tool_calls",
-}
 STABLE = ("text", "tool_use", "tool_result")
 """Blocks that can hold a cache mark."""
 COUNTS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
@@ -50,7 +45,11 @@ class Anthropic(Provider):
         self._sdk = anthropic.AsyncAnthropic(**self.sdk_options)
 
     def request(
-        self, messages: Sequence[Message], tools: Sequence[ToolSchema] | None, seed: int | None
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSchema] | None,
+        seed: int | None,
+        dialect: Dialect,
     ) -> dict[str, Any]:
         """Returns the arguments of the SDK. The API has no seed.
 
@@ -72,7 +71,7 @@ class Anthropic(Provider):
         }
         return {
             "model": endpoint.model,
-            "max_tokens": endpoint.max_tokens or MAX_TOKENS,
+            "max_tokens": dialect.max_tokens or MAX_TOKENS,
             "messages": conversation(messages),
             **{name: value for name, value in given.items() if value},
         }
@@ -159,19 +158,23 @@ def read(answer: Mapping[str, Any]) -> Reply:
     blocks = answer["content"]
     usage = answer.get("usage") or {}
     counts = [usage.get(name) or 0 for name in COUNTS]
-    finish = text_of(answer.get("stop_reason"))
-    kept = [block for block in blocks if block["type"] != "text" or block["text"].strip()]
+    kept = [_kept(block) for block in blocks if block["type"] != "text" or block["text"].strip()]
     complete = any(block["type"] in ("text", "tool_use") for block in kept)
     return Reply(
         text="".join(text_of(block["text"]) for block in blocks if block["type"] == "text"),
         tool_calls=tuple(_call(block) for block in blocks if block["type"] == "tool_use"),
         reasoning="\n".join(b["thinking"] for b in blocks if b["type"] == "thinking").strip(),
         usage=counted(sum(counts), usage.get("output_tokens"), counts[-1]),
-        finish=FINISH.get(finish, finish),
+        finish=finish_of(answer.get("stop_reason")),
         model=text_of(answer.get("model")),
         replay={"api": API, "parts": kept} if complete else None,
     )
 
 
 def _call(block: Mapping[str, Any]) -> ToolCall:
-    return ToolCall(block["name"], json.dumps(block["input"], ensure_ascii=False), block["id"])
+    return called(block["name"], block.get("input"), block.get("id"))
+
+
+def _kept(block: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns a block as the next request repeats it. The API takes only an object as input."""
+    return {**block, "input": _call(block).values()} if block["type"] == "tool_use" else block

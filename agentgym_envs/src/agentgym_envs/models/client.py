@@ -16,8 +16,9 @@ from agentgym_envs.models.answers import (
     read_reply,
     understood,
 )
-from agentgym_envs.models.endpoint import Endpoint, Message, ToolSchema
-from agentgym_envs.models.parts import replayed
+from agentgym_envs.models.dialect import Dialect
+from agentgym_envs.models.endpoint import LIMITS, Endpoint, Message, ToolSchema
+from agentgym_envs.models.parts import EMPTY, replayed
 from agentgym_envs.models.provider import Provider
 
 __all__ = ["Client", "Endpoint", "Message", "Reply", "ToolSchema"]
@@ -29,20 +30,25 @@ class Client(Provider):
     """Chat completions. See :class:`~agentgym_envs.models.provider.Provider`."""
 
     def request(
-        self, messages: Sequence[Message], tools: Sequence[ToolSchema] | None, seed: int | None
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSchema] | None,
+        seed: int | None,
+        dialect: Dialect,
     ) -> dict[str, Any]:
         """Returns the body of a request."""
-        openai = self.endpoint.host == "api.openai.com"
+        limited = set(LIMITS) & set(self.endpoint.extra)
         options = {
             "temperature": self.endpoint.temperature,
-            # The only name that OpenAI's reasoning models take.
-            "max_completion_tokens" if openai else "max_tokens": self.endpoint.max_tokens,
+            dialect.tokens_name: None if limited else dialect.max_tokens,
             "reasoning_effort": self.endpoint.effort,
             "seed": seed,
             "tools": list(tools) if tools else None,
         }
         given = {name: value for name, value in options.items() if value is not None}
-        said = [_sent(message) for message in messages]
+        said = [
+            _sent(message) for message in messages if message["role"] != "system" or _says(message)
+        ]
         return {"model": self.endpoint.model, "messages": said, **given, **self.endpoint.extra}
 
     async def send(self, request: Mapping[str, Any]) -> Reply:
@@ -65,9 +71,20 @@ class Client(Provider):
         return understood(answer, lambda: read(answer.json()))
 
 
+def _says(message: Message) -> bool:
+    """Returns whether a message has a content that is not blank."""
+    said = message.get("content")
+    return bool(said.strip() if isinstance(said, str) else said)
+
+
 def _sent(message: Message) -> dict[str, Any]:
-    """Returns a message with what its server wants back."""
+    """Returns a message with what its server wants back.
+
+    Some servers refuse an empty text, which is usual only beside calls.
+    """
     sent = {name: value for name, value in message.items() if name != "replay"}
+    if not (_says(message) or sent.get("tool_calls")):
+        sent["content"] = EMPTY
     for kept in replayed(message, "chat"):
         sent |= {name: kept[name] for name in THOUGHTS if name in kept}
         signatures = kept.get("extra_content") or [None] * len(sent["tool_calls"])

@@ -23,6 +23,7 @@ ToolSchema = Mapping[str, Any]
 # Keys that ``extra`` must not set.
 OURS = frozenset(("model", "messages", "input", "contents", "tools", "stream", "n"))
 EFFORTS = ("low", "medium", "high")
+LIMITS = ("max_tokens", "max_completion_tokens")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,9 +57,15 @@ class Endpoint:
     temperature: float | None = None
     """``None``: the server's default."""
     max_tokens: int | None = None
-    """Longest reply.
+    """Longest reply, reasoning included.
 
-    Sent to OpenAI as ``max_completion_tokens``, the only name that its reasoning models take.
+    A server whose replies are shorter gets its own limit; a warning says so.
+    """
+    max_tokens_name: str = ""
+    """The name of ``max_tokens`` in requests for chat completions.
+
+    ``max_tokens`` or ``max_completion_tokens``. Empty: the name that the server takes; the first
+    one sent is ``max_tokens``, and ``max_completion_tokens`` to api.openai.com.
     """
     effort: str | None = None
     """How much a reasoning model reasons: ``low``, ``medium`` or ``high``.
@@ -87,6 +94,10 @@ class Endpoint:
             raise ArgumentError(f"retries must be at least 0, not {self.retries}")
         if self.max_tokens is not None and self.max_tokens < 1:
             raise ArgumentError(f"max_tokens must be at least 1, not {self.max_tokens}")
+        if self.max_tokens_name not in ("", *LIMITS):
+            raise ArgumentError(
+                f"max_tokens_name must be {' or '.join(LIMITS)}, not {self.max_tokens_name!r}"
+            )
         if self.prices is not None and not all(0 <= price < float("inf") for price in self.prices):
             raise ArgumentError(f"prices must be numbers from 0 up, not {self.prices}")
         if self.effort not in (None, *EFFORTS):

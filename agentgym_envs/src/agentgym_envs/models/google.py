@@ -10,20 +10,22 @@ from agentgym_envs.models.answers import (
     NotOfTheProtocol,
     Reply,
     ToolCall,
+    called,
     counted,
+    finish_of,
     one_line,
     read_object,
     text_of,
 )
+from agentgym_envs.models.dialect import Dialect
 from agentgym_envs.models.endpoint import Message, ToolSchema
 from agentgym_envs.models.parts import content, replayed, system_text, turns
 from agentgym_envs.models.provider import Provider
+from agentgym_envs.network import http_options
 
 API = "google"
 BUDGETS = {"low": 1024, "medium": 8192, "high": 24576}
 """Tokens of thought that Google maps efforts to, for models that take a budget."""
-REFUSED = ("safety", "recitation", "blocklist", "prohibited_content", "spii")
-FINISH = {"max_tokens": "length", **dict.fromkeys(REFUSED, "refusal")}
 
 
 class Google(Provider):
@@ -41,13 +43,20 @@ class Google(Provider):
             api_key=self._key or "none",
             vertexai=False,
             http_options=types.HttpOptions(
-                base_url=self.endpoint.url, httpx_async_client=self._http
+                base_url=self.endpoint.url,
+                httpx_async_client=self._http,
+                # The SDK makes another client, which sends nothing.
+                client_args=http_options(self.endpoint.host),
             ),
         ).aio
         self._config({})  # rejects invalid options before any request
 
     def request(
-        self, messages: Sequence[Message], tools: Sequence[ToolSchema] | None, seed: int | None
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSchema] | None,
+        seed: int | None,
+        dialect: Dialect,
     ) -> dict[str, Any]:
         """Returns the arguments of the SDK, as JSON data."""
         endpoint = self.endpoint
@@ -55,7 +64,7 @@ class Google(Provider):
             "system_instruction": system_text(messages) or None,
             "tools": [{"function_declarations": list(map(tool, tools))}] if tools else None,
             "temperature": endpoint.temperature,
-            "max_output_tokens": endpoint.max_tokens,
+            "max_output_tokens": dialect.max_tokens,
             "seed": seed,
             "thinking_config": thinking(endpoint.model, endpoint.effort),
         }
@@ -163,7 +172,7 @@ def _said(message: Message) -> list[dict[str, Any]]:
     text = str(message["content"])
     calls = [call["function"] for call in message.get("tool_calls", ())]
     return [
-        *([{"text": text}] if text else []),
+        *([{"text": text}] if text.strip() else []),
         *(
             {"function_call": {"name": call["name"], "args": read_object(call["arguments"])}}
             for call in calls
@@ -181,7 +190,7 @@ def read(answer: Mapping[str, Any]) -> Reply:
     candidate = (answer.get("candidates") or [{}])[0]
     if blocked:
         candidate = {"finish_reason": "safety"}
-    finish = text_of(candidate.get("finish_reason")).lower()
+    finish = finish_of(candidate.get("finish_reason"))
     parts = (candidate.get("content") or {}).get("parts") or []
     if not (finish or parts):
         raise NotOfTheProtocol("no candidate")
@@ -195,10 +204,16 @@ def read(answer: Mapping[str, Any]) -> Reply:
         tool_calls=calls,
         reasoning=_joined(parts, thought=True),
         usage=_usage(answer.get("usage_metadata") or {}),
-        finish="tool_calls" if calls else FINISH.get(finish, finish),
+        finish="tool_calls" if calls and finish in ("", "stop") else finish,
         model=text_of(answer.get("model_version")),
-        replay={"api": API, "parts": parts} if parts else None,
+        replay={"api": API, "parts": list(filter(None, parts))} if any(map(_says, parts)) else None,
     )
+
+
+def _says(part: Mapping[str, Any]) -> bool:
+    """Returns whether a part is more than a thought or a blank: the API refuses a turn without."""
+    held = [value for name, value in part.items() if name not in ("thought", "thought_signature")]
+    return not part.get("thought") and any(str(value).strip() for value in held)
 
 
 def _joined(parts: Sequence[Mapping[str, Any]], *, thought: bool) -> str:
@@ -211,8 +226,7 @@ def _joined(parts: Sequence[Mapping[str, Any]], *, thought: bool) -> str:
 
 def _call(number: int, call: Mapping[str, Any]) -> ToolCall:
     """Returns a call; the API need not give it an id."""
-    arguments = json.dumps(call.get("args") or {}, ensure_ascii=False)
-    return ToolCall(call["name"], arguments, call.get("id") or f"call_{number}")
+    return called(call["name"], call.get("args"), call.get("id") or f"call_{number}")
 
 
 def _usage(found: Mapping[str, Any]) -> Any:

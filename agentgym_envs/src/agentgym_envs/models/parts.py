@@ -7,7 +7,7 @@ from agentgym_envs.errors import ArgumentError
 from agentgym_envs.models.endpoint import Message
 
 EMPTY = "(no text)"
-"""Stands for an empty message of the user, which some APIs refuse."""
+"""Stands for an empty message, which some APIs refuse."""
 
 
 def system_text(messages: Sequence[Message]) -> str:

@@ -1,18 +1,21 @@
 """The interface of the clients, and what all of them share."""
 
 import asyncio
-import functools
 import inspect
 import logging
-import ssl
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self, TypeVar
 
-import httpx2
-
-from agentgym_envs.errors import ArgumentError, ProviderError, ProviderRefused, UnknownName
+from agentgym_envs.errors import (
+    ArgumentError,
+    ContextExceeded,
+    ProviderError,
+    ProviderRefused,
+    UnknownName,
+)
 from agentgym_envs.models.answers import (
     MALFORMED,
     NotOfTheProtocol,
@@ -22,14 +25,20 @@ from agentgym_envs.models.answers import (
     one_line,
 )
 from agentgym_envs.models.cache import ReplyCache
+from agentgym_envs.models.dialect import Dialect
 from agentgym_envs.models.endpoint import Endpoint, Message, ToolSchema
+from agentgym_envs.models.http import HttpClient
 from agentgym_envs.models.retry import Retry
-from agentgym_envs.network import is_local
+from agentgym_envs.surrogates import whole_json
 
 log = logging.getLogger(__name__)
-CONNECT = 10.0  # time limit of a connection, in seconds
+OPTIONS = (400, 422)  # statuses of refused options
 T = TypeVar("T")
-GREETING: Sequence[Message] = ({"role": "user", "content": "Say hello."},)
+GREETING: Sequence[Message] = (
+    {"role": "system", "content": "Answer with one word."},
+    {"role": "user", "content": "Say hello."},
+)
+"""A conversation in the form of an episode."""
 
 
 class Provider(ABC):
@@ -48,7 +57,8 @@ class Provider(ABC):
 
     Raises:
         ArgumentError: the key is not set and the server is on another machine, the key is another
-            provider's, or a header cannot hold the key.
+            provider's, or a header cannot hold the key; an environment variable names a proxy or
+            certificates that cannot be used.
         MissingExtra: the API's SDK is not installed.
     """
 
@@ -65,15 +75,10 @@ class Provider(ABC):
         self.endpoint = endpoint
         self._key = endpoint.key()
         self._cache = cache
+        self._dialect = Dialect.first(endpoint)
+        self._accepted = False  # the server has accepted a request in this dialect
         self._retry = Retry(endpoint, self._key, connections=connections, sleep=sleep)
-        self._http = httpx2.AsyncClient(
-            timeout=httpx2.Timeout(endpoint.timeout, connect=min(CONNECT, endpoint.timeout)),
-            limits=httpx2.Limits(
-                max_connections=connections, max_keepalive_connections=connections
-            ),
-            trust_env=not is_local(endpoint.host),
-            verify=_certificates(),
-        )
+        self._http = HttpClient(endpoint, connections)
 
     async def __aenter__(self) -> Self:
         return self
@@ -94,6 +99,11 @@ class Provider(ABC):
         self._retry.on_failure = call
 
     @property
+    def dialect(self) -> Dialect:
+        """The form of requests that the server takes, as far as it is known."""
+        return self._dialect
+
+    @property
     def sdk_options(self) -> dict[str, Any]:
         """Arguments for the SDKs of OpenAI and Anthropic; the SDK's retries are off."""
         return {
@@ -110,7 +120,11 @@ class Provider(ABC):
 
     @abstractmethod
     def request(
-        self, messages: Sequence[Message], tools: Sequence[ToolSchema] | None, seed: int | None
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSchema] | None,
+        seed: int | None,
+        dialect: Dialect,
     ) -> dict[str, Any]:
         """Returns the request for a completion, as JSON data."""
 
@@ -163,48 +177,110 @@ class Provider(ABC):
 
         Raises:
             ContextExceeded: the conversation is too long for the model.
+            ConversationRefused: a filter refuses the conversation.
             ProviderRefused: the server refuses the request; a retry would fail too.
             ProviderError: the server failed on all tries.
         """
-        request = self.request(messages, tools, seed)
         if self._cache is None:
-            return await self._asked(request)
+            return await self._asked(messages, tools, seed, self.endpoint.retries)
         place = [self.endpoint.api, self.endpoint.url, sample]
+        # Another dialect is no other conversation.
+        request = self._written(messages, tools, seed, Dialect.first(self.endpoint))
         found = self._cache.get(place, request)
         if found is None:
-            found = await self._asked(request)
+            found = await self._asked(messages, tools, seed, self.endpoint.retries)
             self._cache.put(place, request, found)
             return found
         return replace(found, cached=True, cost=0.0)
 
-    async def _asked(self, request: Mapping[str, Any]) -> Reply:
-        reply = await self._retry.ask(lambda: self.send(request), self.endpoint.retries)
-        if reply.usage is None or self.endpoint.prices is None:
-            return reply
-        return replace(reply, cost=cost_of(reply.usage, self.endpoint.prices))
+    async def _asked(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSchema] | None,
+        seed: int | None,
+        retries: int,
+    ) -> Reply:
+        """Asks the server, and in another dialect if its refusal names the difference.
+
+        Once the server has accepted a request, only a conversation that leaves no room for the
+        longest reply is sent again, with a lower limit.
+        """
+        began = self._dialect
+        waiting, refusals, room = [began], dict[Dialect, ProviderError](), False
+        while waiting:
+            dialect = waiting.pop(0)
+            request = self._written(messages, tools, seed, dialect)
+            try:
+                reply = await self._retry.ask(partial(self.send, request), retries)
+            except (ContextExceeded, ProviderRefused) as error:
+                refusals[dialect] = error
+                shorter = None if room else dialect.shorter(error.answer)
+                if shorter:
+                    waiting, room = [shorter], True
+                elif self._dialect not in refusals:  # another request has found it meanwhile
+                    waiting = [self._dialect]
+                elif not self._accepted and error.status in OPTIONS:
+                    others = dialect.others(error.answer, self.endpoint)
+                    waiting += [one for one in others if one not in (*refusals, *waiting)]
+                continue
+            if not room:
+                self._accept(dialect, began)
+            usage, prices = reply.usage, self.endpoint.prices
+            return replace(reply, cost=cost_of(usage, prices)) if usage and prices else reply
+        raise refusals[began]
+
+    def _written(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSchema] | None,
+        seed: int | None,
+        dialect: Dialect,
+    ) -> dict[str, Any]:
+        """Returns a request in a dialect, without halves of surrogate pairs."""
+        written: dict[str, Any] = whole_json(
+            self.request(dialect.written(messages), tools, seed, dialect)
+        )
+        return written
+
+    def _accept(self, dialect: Dialect, began: Dialect) -> None:
+        """Keeps a dialect in which the server has answered after it refused another."""
+        self._accepted = True
+        if dialect != began and (changes := dialect.changes(self._dialect)):
+            log.warning("%s refused a request and accepts another: %s", self.endpoint.url, changes)
+            self._dialect = dialect
+
+    async def greet(self, tools: Sequence[ToolSchema] | None = None) -> Reply:
+        """Sends a short conversation in the form of an episode.
+
+        Args:
+            tools: functions that the model can call.
+
+        Raises:
+            ProviderError: see :meth:`complete`.
+        """
+        return await self._asked(GREETING, tools, None, min(2, self.endpoint.retries))
 
     async def check(self) -> None:
         """Checks that the server has the model: by its list of models, or else by a short request.
 
-        Some servers have no list, or a list that fails or is incomplete.
+        Some servers have no list, or a list that fails or is incomplete. Some keys may not list
+        models.
 
         Raises:
             ProviderRefused: the server does not have the model, or refuses the key.
             ProviderError: the server does not answer.
         """
-        retries = min(2, self.endpoint.retries)
         try:
-            models = await self._retry.ask(self.names, retries)
+            models = await self._retry.ask(self.names, min(2, self.endpoint.retries))
         except ProviderError as error:
-            if error.status in (None, 401, 403):
+            if error.status is None:
                 raise
             models = []
         if knows(models, self.endpoint.model):
             return
         known = one_line(str(UnknownName("model", self.endpoint.model, models)))
-        greeting = self.request(GREETING, None, None)
         try:
-            await self._retry.ask(lambda: self.send(greeting), retries)
+            await self.greet()
         except ProviderRefused as error:
             if not models:
                 raise
@@ -226,9 +302,3 @@ def cost_of(usage: Usage, prices: Sequence[float]) -> float:
     fresh = usage.prompt_tokens - usage.cached_tokens
     cost = fresh * prompt + usage.cached_tokens * cached + usage.completion_tokens * completion
     return cost / 1e6
-
-
-@functools.cache
-def _certificates() -> ssl.SSLContext:
-    """Loads the trusted certificates once: the system's, or those in ``SSL_CERT_FILE``."""
-    return httpx2.create_ssl_context()

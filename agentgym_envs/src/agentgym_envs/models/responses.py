@@ -4,13 +4,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentgym_envs.errors import MissingExtra
-from agentgym_envs.models.answers import NotOfTheProtocol, Reply, ToolCall, counted, text_of
+from agentgym_envs.models.answers import (
+    NotOfTheProtocol,
+    Reply,
+    ToolCall,
+    called,
+    counted,
+    finish_of,
+    text_of,
+)
+from agentgym_envs.models.dialect import Dialect
 from agentgym_envs.models.endpoint import Message, ToolSchema
-from agentgym_envs.models.parts import content, replayed, system_text, turns
+from agentgym_envs.models.parts import EMPTY, content, replayed, system_text, turns
 from agentgym_envs.models.provider import Provider
 
 API = "responses"
-FINISH = {"max_output_tokens": "length", "content_filter": "refusal"}
 
 
 class Responses(Provider):
@@ -25,7 +33,11 @@ class Responses(Provider):
         self._sdk = openai.AsyncOpenAI(**self.sdk_options)
 
     def request(
-        self, messages: Sequence[Message], tools: Sequence[ToolSchema] | None, seed: int | None
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSchema] | None,
+        seed: int | None,
+        dialect: Dialect,
     ) -> dict[str, Any]:
         """Returns the arguments of the SDK. The API has no seed."""
         endpoint = self.endpoint
@@ -33,7 +45,7 @@ class Responses(Provider):
             "instructions": system_text(messages) or None,
             "tools": [tool(schema) for schema in tools] if tools else None,
             "temperature": endpoint.temperature,
-            "max_output_tokens": endpoint.max_tokens,
+            "max_output_tokens": dialect.max_tokens,
             "reasoning": {"effort": endpoint.effort} if endpoint.effort else None,
             "extra_body": dict(endpoint.extra) or None,
         }
@@ -90,7 +102,7 @@ def items(message: Message) -> list[dict[str, Any]]:
 def _said(message: Message) -> list[dict[str, Any]]:
     """Returns an assistant's message that has no form of this API."""
     text = str(message["content"])
-    calls = [
+    calls: list[dict[str, Any]] = [
         {
             "type": "function_call",
             "call_id": call["id"],
@@ -99,7 +111,9 @@ def _said(message: Message) -> list[dict[str, Any]]:
         }
         for call in message.get("tool_calls", ())
     ]
-    return [*([{"role": "assistant", "content": text}] if text else []), *calls]
+    if not (text.strip() or calls):
+        text = EMPTY
+    return [*([{"role": "assistant", "content": text}] if text.strip() else []), *calls]
 
 
 def read(answer: Mapping[str, Any]) -> Reply:
@@ -133,14 +147,14 @@ def read(answer: Mapping[str, Any]) -> Reply:
 
 def _finish(said: Sequence[Mapping[str, Any]], calls: Sequence[ToolCall], incomplete: str) -> str:
     if incomplete:
-        return FINISH.get(incomplete, incomplete)
+        return finish_of(incomplete)
     if any(part["type"] == "refusal" for part in said):
         return "refusal"
     return "tool_calls" if calls else "stop"
 
 
 def _call(item: Mapping[str, Any]) -> ToolCall:
-    return ToolCall(item["name"], text_of(item["arguments"]), item["call_id"])
+    return called(item["name"], item.get("arguments"), item.get("call_id"))
 
 
 def _thoughts(item: Mapping[str, Any]) -> str:
@@ -151,17 +165,28 @@ def _thoughts(item: Mapping[str, Any]) -> str:
 
 
 def _kept(output: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Returns the items that the next request repeats.
+    """Returns the items that the next request repeats; none if there is only reasoning.
 
     The server stores nothing, so it knows no item by its id, and reasoning is of use only if it is
-    encrypted.
+    encrypted. The API refuses reasoning without an item after it, and arguments that are no object.
     """
-    return [
+    kept = [
         {
             name: value
             for name, value in item.items()
             if value is not None and (name != "id" or item["type"] == "reasoning")
         }
         for item in output
-        if item["type"] in ("message", "function_call") or item.get("encrypted_content")
+        if _says(item) or (item.get("encrypted_content") and item["type"] != "message")
     ]
+    for item in kept:
+        if item["type"] == "function_call":
+            item["arguments"] = _call(item).as_object()
+    return kept if any(map(_says, kept)) else []
+
+
+def _says(item: Mapping[str, Any]) -> bool:
+    """Returns whether an item is a call, or a message that is not blank."""
+    if item["type"] == "message":
+        return any(text_of(p.get("text") or p.get("refusal")).strip() for p in item["content"])
+    return bool(item["type"] == "function_call")

@@ -10,7 +10,12 @@ from typing import Any, TypeVar
 
 import httpx2
 
-from agentgym_envs.errors import ContextExceeded, ProviderError, ProviderRefused
+from agentgym_envs.errors import (
+    ContextExceeded,
+    ConversationRefused,
+    ProviderError,
+    ProviderRefused,
+)
 from agentgym_envs.models.answers import (
     Complaint,
     NotOfTheProtocol,
@@ -30,6 +35,9 @@ LONGEST_WAIT = 120.0  # seconds; if a server asks for a longer wait, the request
 SLOW = 2  # retries after a timeout: more would block for hours
 AGAIN = frozenset((408, 409, 429, *range(500, 600)))  # statuses that a retry can fix
 OVERLOADED = frozenset((429, 503, 529))  # statuses that fewer concurrent requests can fix
+TOO_LARGE = 413  # the request is too large, whatever the words
+ELSEWHERE = frozenset((401, 403, 404, 429))  # statuses about keys, models and rates
+UNFILTERED = frozenset((401, 404, 408, 429, *range(501, 600)))  # statuses that no filter answers
 T = TypeVar("T")
 
 
@@ -144,9 +152,9 @@ class Retry:
         if answer and (answer.headers.get("content-type") or "").startswith("text/event-stream"):
             text = f"{url} answered with a stream, which was not requested: {said.message}"
             return self._made(text, ProviderRefused, 200, again=False)
-        if said.too_long and said.code:
-            text = f"{url} answered 200: {said.message}"
-            return self._made(text, ContextExceeded, 200, again=False)
+        if said.code and (said.too_long or said.filtered):
+            kind = ContextExceeded if said.too_long else ConversationRefused
+            return self._made(f"{url} answered 200: {said.message}", kind, 200, again=False)
         text = (
             f"{url} answered 200, but not as the protocol says: {said.message or 'an empty text'}"
         )
@@ -158,14 +166,16 @@ class Retry:
         complaint = read_complaint(body)
         if "API_KEY_INVALID" in body:  # Google answers 400
             status = 401
-        text = f"{self.endpoint.url} answered {status}: {complaint.message}"
-        if complaint.too_long and status not in (401, 403, 404, 429):
-            return self._made(text, ContextExceeded, status, again=False)
-        if complaint.filtered and status == 400:
-            return self._made(text, status=status, again=False)
+        message, said = complaint.message or "an empty text", complaint.whole
+        text = f"{self.endpoint.url} answered {status}: {message}"
+        large = status == TOO_LARGE or (status == 429 and complaint.too_large_for_its_rate)
+        if large or (complaint.too_long and status not in ELSEWHERE):
+            return self._made(text, ContextExceeded, status, said, again=False)
+        if complaint.filtered and status not in UNFILTERED:
+            return self._made(text, ConversationRefused, status, said, again=False)
         if not _may_pass(answer, complaint):
-            refusal = self._refusal(status, complaint.message)
-            return self._made(refusal, ProviderRefused, status, again=False)
+            refusal = self._refusal(status, message)
+            return self._made(refusal, ProviderRefused, status, said, again=False)
         wait = seconds_to_wait(answer.headers, time.time(), body)
         if wait is not None and wait > LONGEST_WAIT:
             return self._made(f"{text} It asks to wait {wait:.0f} s.", status=status, again=False)
@@ -207,9 +217,11 @@ class Retry:
         text: str,
         kind: type[ProviderError] = ProviderError,
         status: int | None = None,
+        answer: str = "",
         **how: Any,
     ) -> Failure:
-        return Failure(kind(" ".join(self._without_key(text).split()), status), **how)
+        message = " ".join(self._without_key(text).split())
+        return Failure(kind(message, status, self._without_key(answer)), **how)
 
     def _without_key(self, text: str) -> str:
         """Removes the key, which servers can repeat.

@@ -2,7 +2,7 @@
 
 const LONG = 4000; // characters; of longer texts the first CUT are shown until asked for more
 const CUT = 2500;
-const ENDS = { terminated: "ended", truncated: "out of turns", context: "out of context", gave_up: "gave up" };
+const ENDS = { terminated: "ended", truncated: "out of turns", context: "out of context", refused: "refused", gave_up: "gave up" };
 
 function block(kind, label, text) {
   const shown = text.length > LONG ? text.slice(0, CUT) : text;
@@ -52,10 +52,11 @@ function turnCard(turn, number, seats) {
   const told = turn.reward !== undefined;
   const reward = told ? make("span", { class: turn.reward > 0 ? "solved" : "quiet" }, `reward ${signed(turn.reward)}`) : null;
   const invalid = turn.invalid ? make("span", { class: "invalid" }, "⚠ invalid action") : null;
+  const cut = turn.cut ? make("span", { class: "invalid" }, "⚠ cut at --max-tokens") : null;
   return make(
     "article",
     { class: seat < 0 ? "turn" : `turn seat ${colour}` },
-    make("header", {}, make("h4", {}, `Turn ${number}`), agent, reward, invalid),
+    make("header", {}, make("h4", {}, `Turn ${number}`), agent, reward, invalid, cut),
     block("observation", "observation", turn.observation),
     picture(turn, number),
     said(turn),

@@ -68,7 +68,7 @@ class Limits(NamedTuple):
             request: the request.
             made: the environments that exist.
         """
-        starts = request.kind in ("reset", "describe") and request.index not in made
+        starts = request.kind in ("reset", "describe", "call") and request.index not in made
         return self.start_timeout if starts else self.timeout
 
 

@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 
 LOOK = 5.0  # seconds between two looks whether the drivers' machines are there
 UNANSWERED = 12  # looks in a row without an acknowledgement after which a driver has vanished
-KINDS = ("reset", "step", "bare", "oracle", "describe", "drop")
+KINDS = ("reset", "step", "bare", "oracle", "describe", "call", "drop")
 PONG = pack({"pong": True})
 ACCEPTED = pack({})
 

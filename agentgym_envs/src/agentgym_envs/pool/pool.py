@@ -163,6 +163,20 @@ class EnvPool:
         """
         self._ask(index, "describe")
 
+    def ask_call(self, index: int, name: str, arguments: str) -> None:
+        """Requests the value of an environment's attribute, or of a call if it is a function.
+
+        The result's ``info`` holds the value as ``{"value": …}``, a Python literal, or the error as
+        ``{"raised": …, "message": …}``. An error does not harm the environment. The worker creates
+        the environment if it does not exist.
+
+        Args:
+            index: the environment.
+            name: the attribute of the environment, or of a wrapper.
+            arguments: a Python literal: the positional and the keyword arguments.
+        """
+        self._ask(index, "call", name=name, arguments=arguments)
+
     def drop(self, index: int) -> None:
         """Requests the end of an environment, with its browser or simulator.
 

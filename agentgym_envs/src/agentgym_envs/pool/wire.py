@@ -3,6 +3,7 @@
 Reading a message never runs code.
 """
 
+import ast
 import json
 import re
 import socket
@@ -32,6 +33,25 @@ def pack(message: dict[str, Any], *, default: Callable[[Any], Any] | None = None
         TypeError, ValueError, RecursionError: a value has no JSON form, or the message is too long.
     """
     return framed(json.dumps(message, default=default).encode("ascii"))
+
+
+def literal(value: Any) -> str:
+    """Returns a value as a Python literal, which ``ast.literal_eval`` reads; it keeps tuples.
+
+    Raises:
+        TypeError: the value is or holds an object without a literal.
+    """
+    text = repr(value)
+    try:
+        same = bool(ast.literal_eval(text) == value)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        same = False
+    if not same:
+        raise TypeError(
+            f"{type(value).__name__} cannot leave the environment's process: only texts, numbers,"
+            " tuples, lists, sets and dictionaries can"
+        )
+    return text
 
 
 def framed(body: bytes) -> bytes:

@@ -13,6 +13,7 @@ The folder is the worker's temporary folder (``TMPDIR``). The parent removes it 
 end, and so does a worker that outlives its parent.
 """
 
+import ast
 import json
 import math
 import mmap
@@ -34,7 +35,7 @@ from agentgym_envs import cache, plugins, registry
 from agentgym_envs.core import TextEnv
 from agentgym_envs.errors import AgentGymError, EnvRaised, UnknownName, message_of
 from agentgym_envs.pool.result import REFUSALS
-from agentgym_envs.pool.wire import Inbox, pack
+from agentgym_envs.pool.wire import Inbox, literal, pack
 from agentgym_envs.wrappers import ActionFormat
 
 GRACE = 3.0  # seconds in which the environments can close after the socket has closed
@@ -103,6 +104,17 @@ class Worlds:
             "text_env": text_env,
         }
         return _answer("", 0.0, False, False, described)
+
+    def call(self, *, index: int, name: str, arguments: str) -> dict[str, Any]:
+        """Returns the value of an attribute, or of a call if it is a function."""
+        env = self._made(index)
+        try:
+            args, keywords = ast.literal_eval(arguments)
+            found = env.get_wrapper_attr(name)
+            info = {"value": literal(found(*args, **keywords) if callable(found) else found)}
+        except Exception as error:
+            info = {"raised": type(error).__name__, "message": message_of(error)}
+        return _answer("", 0.0, False, False, info)
 
     def step(self, *, index: int, action: str) -> dict[str, Any]:
         """Takes a step."""

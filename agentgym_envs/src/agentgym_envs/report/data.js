@@ -2,10 +2,10 @@
 
 const ROW = 30; // pixels, a row of the list
 const ATTEMPTS = "attempts"; // beside an episode: all of its run at the task
-const SHARES = ["success", "low", "high", "pass", "all", "any", "invalid", "truncated", "paper"];
+const SHARES = ["success", "low", "high", "pass", "all", "any", "invalid", "truncated", "refused", "cut", "paper"];
 const KINDS = ["difficulty", "family", "scenario", "mean"]; // of the results' lines, in their order
 const FILTERS = ["run", "family", "outcome", "fault", "q", "text"];
-const WORDS = { solved: "✓ solved", unsolved: "✗ not solved", truncated: "✗ truncated", fault: "⚠ fault" };
+const WORDS = { solved: "✓ solved", unsolved: "✗ not solved", truncated: "✗ truncated", refused: "✗ refused", fault: "⚠ fault" };
 
 const data = { runs: [], entries: [], shown: [] };
 const state = { run: "", family: "", outcome: "", fault: "", q: "", text: "", sort: "", episode: null, beside: null };
@@ -22,6 +22,7 @@ const same = (a, b) => ["suite", "scenario", "family", "env_id", "task_id"].ever
 function outcome(entry) {
   if (entry.fault) return "fault";
   if (entry.success) return "solved";
+  if (entry.end === "refused") return "refused";
   return entry.end === "truncated" || entry.end === "context" ? "truncated" : "unsolved";
 }
 
@@ -29,7 +30,7 @@ function fits(entry) {
   const is = outcome(entry);
   const outcomes = {
     "": true,
-    unsolved: is === "unsolved" || is === "truncated",
+    unsolved: ["unsolved", "truncated", "refused"].includes(is),
     truncated: ["truncated", "context"].includes(entry.end),
   };
   return (

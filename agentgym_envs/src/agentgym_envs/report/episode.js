@@ -22,9 +22,10 @@ function lastCard(entry, content) {
   const what = entry.fault ? `${entry.fault} fault` : ENDS[entry.end] ?? entry.end;
   const is = make("span", { class: outcome(entry) }, WORDS[outcome(entry)]);
   const header = make("header", {}, make("h4", {}, "End"), is, make("span", { class: "quiet" }, what));
-  const text = entry.fault ? block("error", "error", content.error ?? "") : block("observation", "last observation", content.last ?? "");
+  const last = entry.fault ? null : block("observation", "last observation", content.last ?? "");
+  const error = entry.fault || content.error ? block("error", "error", content.error ?? "") : null;
   const trace = content.traceback ? block("error", "traceback", content.traceback) : null;
-  return make("article", { class: "turn" }, header, text, trace);
+  return make("article", { class: "turn" }, header, last, error, trace);
 }
 
 function headCard(entry, content) {

@@ -21,7 +21,7 @@ from agentgym_envs.report.data import entry, finite, overview, png, texts
 SHARE = 0.05  # of the time that the tables may take
 TAIL = 256  # bytes before the new lines; if they changed, the file is another one
 COUNTED = ("row", *record.Key._fields, "scenario", "difficulty", "usage", "fault", "error")
-RESULT = ("success", "score", "end")
+RESULT = ("success", "score", "end", "prompt_limit")
 
 
 @dataclass(frozen=True)
@@ -249,7 +249,7 @@ def _counted(row: Row) -> Row:
     if row["row"] == "fault":
         return kept
     turns = [{"invalid": turn["invalid"]} for turn in row["turns"]]
-    return kept | {key: row[key] for key in RESULT} | {"turns": turns}
+    return kept | {key: row[key] for key in RESULT if key in row} | {"turns": turns}
 
 
 def _searched(row: Row) -> Iterator[str]:

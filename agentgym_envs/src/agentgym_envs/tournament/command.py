@@ -19,6 +19,7 @@ from agentgym_envs.evaluate.calls import Caller
 from agentgym_envs.evaluate.display import show
 from agentgym_envs.evaluate.live import Kinds
 from agentgym_envs.evaluate.options import AgentTimeout, AllowVersionChange
+from agentgym_envs.evaluate.prompt_limit import warning
 from agentgym_envs.evaluate.record import EPISODES, Record, Row
 from agentgym_envs.evaluate.sessions import Session, session
 from agentgym_envs.evaluate.settings import Settings
@@ -129,10 +130,13 @@ def _carry_out(held: Tournament, contests: list[Contest]) -> None:
         def say(text: str) -> None:
             progress.console.print(text, soft_wrap=True)
 
-        kinds: dict[str, Kinds] = defaultdict(lambda: Kinds(progress.console))  # by player
+        # By player, or by both players of a game.
+        kinds: dict[str, Kinds] = defaultdict(lambda: Kinds(progress.console))
 
         def on_row(row: Row) -> None:
             progress.advance(bar, row["row"] == "episode")
+            if limit := row.get("prompt_limit"):
+                kinds[row["family"]].add(warning(limit), begin=f"{row['family']}: ")
             if row["row"] == "fault":
                 who = row["player"] or held.game_id
                 more = f" (task {row['task_id']}, try {row['try']} of {TRIES})"

@@ -1,6 +1,7 @@
 """Players that can take a seat of a game: scripted ones, and agents with or without a model."""
 
 import random
+import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
@@ -15,7 +16,6 @@ from agentgym_envs.errors import (
 from agentgym_envs.evaluate.agents.base import AGENTS, ASK_ORACLE, AgentFactory, Opening, load
 from agentgym_envs.evaluate.budget import Budget, Meter, Usage
 from agentgym_envs.evaluate.calls import Caller, made
-from agentgym_envs.evaluate.runner import OUTAGE
 from agentgym_envs.evaluate.transcript import Messages, OnReply, Tools
 from agentgym_envs.models.answers import Reply
 from agentgym_envs.models.connect import connect
@@ -29,6 +29,8 @@ from agentgym_envs.wrappers import FORMATS, Format
 from agentgym_envs.wrappers.formats import FunctionCall
 
 SCRIPTED = ("random", "oracle")  # players of every game
+FAILURES = 8  # failed games in a row that end a player's tournament
+OUTAGE = 600.0  # seconds for which a model's server may fail before its games count
 
 
 class Seated(Protocol):
@@ -48,6 +50,7 @@ class Seated(Protocol):
             AgentFailure: the agent raised, hung, or returned no text.
             ProviderError: the model's server failed.
             ContextExceeded: the conversation is too long for the model.
+            ConversationRefused: the model or a filter refuses the conversation.
             Stopped: the run ends.
         """
 
@@ -64,6 +67,7 @@ class Competitor:
         client: its model's, if it has one.
         budget: its usage and limits.
         failures: its failed games in a row.
+        since: time of the first of them, in seconds.
         served: the names by which the server's replies call its model.
         out: why it plays no further game; empty while it plays.
     """
@@ -75,6 +79,7 @@ class Competitor:
     client: Provider | None = None
     budget: Budget = field(default_factory=Budget)
     failures: int = 0
+    since: float = 0.0
     served: set[str] = field(default_factory=set)
     out: str = ""
 
@@ -123,15 +128,20 @@ class Competitor:
             self.out = self.budget.spent
         return bool(self.out)
 
-    def failed(self, error: str, first: bool) -> None:
+    def failed(self, error: str, *, first: bool, server: bool) -> None:
         """Counts a failed game; the player drops out after many in a row.
 
         Args:
             error: the failure.
             first: whether it was the first try of this game. A few games may fail again and again.
+            server: whether the model's server failed. It may be away for ``OUTAGE`` seconds.
         """
+        if not self.failures:
+            self.since = time.monotonic()
         self.failures += first
-        if self.failures >= OUTAGE and not self.out:
+        if server and time.monotonic() - self.since < OUTAGE:
+            return
+        if self.failures >= FAILURES and not self.out:
             self.out = f"{self.failures} games failed in a row, the last with: {error}"
 
     def close(self) -> None:

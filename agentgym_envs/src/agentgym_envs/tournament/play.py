@@ -6,7 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentgym_envs.errors import AgentFailure, ContextExceeded, ProviderError
+from agentgym_envs.errors import (
+    AgentFailure,
+    ContextExceeded,
+    ConversationRefused,
+    ProviderError,
+)
 from agentgym_envs.evaluate import episode
 from agentgym_envs.evaluate.record import Row
 from agentgym_envs.evaluate.transcript import OnReply
@@ -65,8 +70,8 @@ def play(
 
     Returns:
         The keys of the game's line that describe the play. ``seats`` has the player, its settings
-        and the result of each seat. A model whose conversation is full forfeits: the end is
-        "context".
+        and the result of each seat. A model forfeits if its conversation is full (the end is
+        "context"), or if it or a filter refuses the conversation (the end is "refused").
 
     Raises:
         PlayerFailed: a player's agent or the server of its model failed.
@@ -76,19 +81,22 @@ def play(
     task, rng = tasks.start(0, (), named=task_id, filtered=True)
     table = _Table(Match(game, task, rng), players, course)
     table.sit(task_id)
-    while table.match.waiting and len(course.turns) < limit and not table.full:
+    while table.match.waiting and len(course.turns) < limit and not table.end:
         if stop is not None and stop.is_set():
             raise Stopped
         table.take_turn()
-    match, full = table.match, table.full
+    match = table.match
     seats = {seat: _seat(match, seat, player) for seat, player in players.items()}
-    if full:
+    if table.end:
         # It was shown to a model that could not answer.
-        seats[full]["last"] = f"{table.seen}\n{seats[full]['last']}"
+        last = seats[table.silent]
+        last["last"] = f"{table.seen}\n{last['last']}"
     first = seats[game.seats[0]]
+    cause = {"error": table.error} if table.end else {}
     return {
         **{key: first[key] for key in ("goal", "success", "score", "last")},
-        "end": "context" if full else "terminated" if match.over else "truncated",
+        "end": table.end or ("terminated" if match.over else "truncated"),
+        **cause,
         "turns": course.turns,
         "seats": seats,
         "seconds": round(time.monotonic() - began, 3),
@@ -103,8 +111,9 @@ class _Table:
         self.match, self.players, self.course = match, players, course
         self.complaints: dict[str, str] = {}
         """The error of a seat's latest response; the seat must answer again."""
-        self.seen = self.full = ""
-        """The latest text that a player saw; the seat whose conversation is full."""
+        self.seen = self.silent = self.end = self.error = ""
+        """The latest text that a player saw; the seat whose model cannot answer, why, and the
+        server's message."""
 
     def sit(self, task_id: str) -> None:
         """Seats all players."""
@@ -123,11 +132,12 @@ class _Table:
         number = sum(one["seat"] == seat for one in self.course.turns)
         try:
             said = self.course.seated[seat].respond(self.seen, number)
-        except ContextExceeded:
-            self.full = seat
-            match.forfeit(
-                seat, f"The conversation of {seat} is too long for its model: the game is over."
-            )
+        except (ContextExceeded, ConversationRefused) as error:
+            full = isinstance(error, ContextExceeded)
+            self.silent, self.end = seat, "context" if full else "refused"
+            self.error = str(error)
+            why = "is too long for its model" if full else "is refused by its model or a filter"
+            match.forfeit(seat, f"The conversation of {seat} {why}: the game is over.")
             _pay(match, self.course.turns)
         except (AgentFailure, ProviderError) as error:
             raise PlayerFailed(self.players[seat].name, error) from error

@@ -30,7 +30,7 @@ from agentgym_envs.models.apis import url_from_environment
 from agentgym_envs.models.endpoint import Endpoint
 
 SHORT = re.compile(r"(?P<head>.+?)(?:@(?P<base_url>https?://.+))?", re.DOTALL)
-DEFAULTS = {"temperature": 1.0, "max_tokens": 512}  # those of agentgym eval
+DEFAULTS = {"temperature": 1.0, "max_tokens": 8192}  # those of agentgym eval
 OMITTED = "none"  # TOML has no null
 # Keys that change no result of a game.
 PLACE = {

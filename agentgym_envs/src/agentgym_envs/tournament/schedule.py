@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -22,12 +23,12 @@ from agentgym_envs.errors import (
 )
 from agentgym_envs.evaluate.budget import Usage
 from agentgym_envs.evaluate.record import Key, Row, Rows, episodes
-from agentgym_envs.evaluate.runner import HOPELESS, OUTAGE
+from agentgym_envs.evaluate.runner import HOPELESS
 from agentgym_envs.evaluate.transcript import Transcript
 from agentgym_envs.multi.game import TextGame
 from agentgym_envs.multi.make import make_game
 from agentgym_envs.tasks import TaskSet
-from agentgym_envs.tournament.competitor import Competitor
+from agentgym_envs.tournament.competitor import FAILURES, Competitor
 from agentgym_envs.tournament.loop import Loop, Stopped
 from agentgym_envs.tournament.play import Course, PlayerFailed, play
 from agentgym_envs.tournament.players import difference
@@ -117,9 +118,10 @@ class Tournament:
         for row in self.record.rows:
             for result in row.get("seats", {}).values():
                 self._check(result["player"], result.get("settings", {}))
-            for name, usage in row.get("usages", {}).items():
-                if name in self.players:
-                    self.players[name].budget.used.add(usage)
+        used = self.record.used()
+        for name, player in self.players.items():
+            player.budget.used.add(used.get(name, Usage()))
+            player.budget.keep = partial(self.record.use, player=name)
 
     def _check(self, name: str, recorded: Mapping[str, Any]) -> None:
         player = self.players.get(name)
@@ -179,7 +181,7 @@ class Tournament:
                 failures = failures + (number == 1) if broken else 0
                 if row["row"] == "fault" and number < TRIES:
                     waiting.append((contest, number + 1))
-            if failures >= OUTAGE:
+            if failures >= FAILURES:
                 self.stopped = f"{failures} games failed in a row, the last with: {row['error']}"
                 return
 
@@ -189,7 +191,9 @@ class Tournament:
             for name in contest.players:
                 self.players[name].failures = 0
         elif name := row["player"]:
-            self.players[name].failed(row["error"], row["try"] == 1)
+            self.players[name].failed(
+                row["error"], first=row["try"] == 1, server=row["fault"] == "provider"
+            )
 
     def _play(self, contest: Contest, number: int) -> Row:
         """Returns the line of a game or of a fault."""
@@ -212,9 +216,11 @@ class Tournament:
             )
         except PlayerFailed as error:
             cause = error.cause
-            if isinstance(cause, ProviderRefused) and cause.status in HOPELESS:
-                self.players[error.player].out = f"its server refuses it: {cause}"
             said = {"fault": "provider", "player": error.player, "error": str(error)}
+            if isinstance(cause, ProviderRefused):
+                said["fault"] = "rejected"
+                if cause.status in HOPELESS:
+                    self.players[error.player].out = f"its server refuses it: {cause}"
             if isinstance(cause, AgentFailure):
                 said |= {"fault": "agent", "traceback": cause.trace}
         except (AgentGymError, Stopped):

@@ -7,7 +7,7 @@ from statistics import fmean
 
 from agentgym_envs.evaluate.metrics import summarise
 from agentgym_envs.evaluate.record import Row
-from agentgym_envs.evaluate.tables import Line, Table
+from agentgym_envs.evaluate.tables import Line, Table, counted
 from agentgym_envs.scores import equal
 from agentgym_envs.tournament.ratings import Array, ratings, wins
 from agentgym_envs.tournament.schedule import Contest
@@ -25,6 +25,10 @@ SHARED_LEGEND = (
     " 95 %: of the success, over tasks. as SEAT: success of the games in which the player has this"
     " seat. Failed games are missing and count for no player."
 )
+SILENT = {
+    "context": "its conversation was too long for the model",
+    "refused": "the model or a filter refused the conversation",
+}
 LETTERS = {1.0: "won", 0.5: "drawn", 0.0: "lost"}
 
 
@@ -69,7 +73,7 @@ def standings(rows: Sequence[Row], players: Sequence[str], missing: Sequence[Con
         ("elo", "Elo"),
         ("interval", "95 %"),
     ]
-    return _table(columns, lines, missing)
+    return _table(columns, lines, missing, rows)
 
 
 def shared_standings(
@@ -101,7 +105,7 @@ def shared_standings(
     lines.sort(key=lambda line: -line.get("success", 0.0))
     measures = [("success", "success"), ("low", "95 %"), ("score", "score")] if rows else []
     shown = [(seat, f"as {seat}") for seat in seats]
-    return _table([("player", ""), ("games", "games"), *measures, *shown], lines, missing)
+    return _table([("player", ""), ("games", "games"), *measures, *shown], lines, missing, rows)
 
 
 def _plays(player: str, row: Row) -> bool:
@@ -112,8 +116,29 @@ def _missing(player: str, missing: Sequence[Contest]) -> Line:
     return {"missing": str(sum(player in contest.players for contest in missing) or "")}
 
 
-def _table(columns: list[tuple[str, str]], lines: list[Line], missing: Sequence[Contest]) -> Table:
-    return Table([*columns, *([("missing", "missing")] if missing else [])], lines)
+def _table(
+    columns: list[tuple[str, str]],
+    lines: list[Line],
+    missing: Sequence[Contest],
+    rows: Sequence[Row],
+) -> Table:
+    shown = [*columns, *([("missing", "missing")] if missing else [])]
+    return Table(shown, lines, _silent(rows))
+
+
+def _silent(rows: Sequence[Row]) -> list[str]:
+    """Tells which players forfeited games because their model gave no answer."""
+    met = Counter(
+        (result["player"], row["end"])
+        for row in rows
+        if row["end"] in SILENT
+        for result in row["seats"].values()
+        if result["forfeit"]
+    )
+    return [
+        f"{player} forfeited {counted(n, 'game')}: {SILENT[end]}"
+        for (player, end), n in sorted(met.items())
+    ]
 
 
 def won(row: Row, seat: str) -> float:

@@ -17,10 +17,12 @@ from string import Formatter
 from typing import Any, Protocol
 
 from agentgym_envs.core import Tool, echo
+from agentgym_envs.surrogates import whole_json
 from agentgym_envs.wrappers.responses import (
     FormatError,
     begins_with_thought,
     marked_action,
+    read_arguments,
     split_thought,
     tagged,
     unbold,
@@ -81,7 +83,11 @@ class Plain:
 
 @dataclass(frozen=True)
 class ReAct:
-    """``Thought: … Action: …`` (Yao et al., 2023); two actions in one response are an error."""
+    """``Thought: … Action: …`` (Yao et al., 2023); two actions in one response are an error.
+
+    A line that begins with ``Observation:`` after an action ends the response: some models go on
+    with observations, thoughts and actions that they invent.
+    """
 
     tools: Tools
 
@@ -146,7 +152,8 @@ class Tags:
 class FunctionCall:
     """One JSON call ``{"name": …, "arguments": {…}}`` of a function of the environment.
 
-    The call can be bare, in ``<tool_call>`` tags or in a code fence.
+    The call can be bare, in ``<tool_call>`` tags or in a code fence. The arguments can be JSON in a
+    text. A call without arguments can have ``null``, an empty text or no ``arguments``.
     """
 
     tools: Tools
@@ -181,13 +188,12 @@ class FunctionCall:
     def parse(self, response: str) -> str:
         """Fills the function's template with the arguments."""
         call = self._call(response)
-        name, arguments = str(call.get("name")), call.get("arguments", {})
+        name = str(call.get("name"))
         if name not in self.tools:
             raise FormatError(
                 f"There is no function {echo(name)!r}. The functions are: {', '.join(self.tools)}."
             )
-        if isinstance(arguments, str):  # OpenAI writes the arguments as a string
-            arguments = _json(arguments)
+        arguments = _read(read_arguments, call.get("arguments"))
         template = typed(self.tools[name])["template"]
         wanted = parameters(template)
         if not isinstance(arguments, dict) or sorted(arguments) != sorted(wanted):
@@ -217,8 +223,9 @@ class FunctionCall:
         opened, found = (0, []) if text.startswith("{") else tagged(text, "tool_call")
         if opened > 1:
             raise FormatError(f"The response has {opened} function calls. Write exactly one.")
-        call = _json(
-            found[0] if found else text if text.startswith("{") else unmarked(unfenced(text))
+        call = _read(
+            json.loads,
+            found[0] if found else text if text.startswith("{") else unmarked(unfenced(text)),
         )
         if not isinstance(call, dict):
             raise FormatError("The response is not one JSON object with 'name' and 'arguments'.")
@@ -232,9 +239,14 @@ def _readable(form: Format, response: str, action: str) -> str:
     return response
 
 
-def _json(text: str) -> Any:
+def _read(read: Callable[[Any], Any], written: Any) -> Any:
+    """Returns what a function reads from a call.
+
+    Raises:
+        FormatError: the call is not JSON.
+    """
     try:
-        return json.loads(text)
+        return whole_json(read(written))
     except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a ValueError
         reason = (
             "too deep"

@@ -1,6 +1,8 @@
 """Parsing that all formats share; it begins at the end of the thought."""
 
+import json
 import re
+from typing import Any
 
 _BEGIN, _END = (
     re.compile(tag, re.IGNORECASE) for tag in (r"\s*<think(?:ing)?>", "</think(?:ing)?>")
@@ -11,6 +13,7 @@ _MARK = r"(\*\*)?{word}(\*\*)?[ \t]*:[ \t]*(?(2)|(?(1)(\*\*)?))"
 _LINE = r"^[ \t]*(?:#{1,6}[ \t]+)?" + _MARK
 _ACTION_LINE = re.compile(_LINE.replace("{word}", "Action"), re.IGNORECASE | re.MULTILINE)
 _ACTION_AFTER_SENTENCE = re.compile(r"(?<=[.!?])[ \t]+" + _MARK.format(word="Action"))
+_OBSERVATION_LINE = re.compile(_LINE.replace("{word}", "Observation"), re.IGNORECASE | re.MULTILINE)
 _THOUGHT_LINE = re.compile(_LINE.replace("{word}", "Thought"), re.IGNORECASE)
 
 
@@ -45,9 +48,14 @@ def begins_with_thought(text: str) -> bool:
 def marked_action(text: str) -> tuple[int, str]:
     """Returns the number of ``Action:`` marks, and the text after the only one.
 
-    Marks begin a line. If none does, marks after a sentence on its line count.
+    Marks begin a line. If none does, marks after a sentence on its line count. The text ends at the
+    first line after a mark that begins with ``Observation:``, because some models go on with turns
+    that they invent.
     """
-    marks = list(_ACTION_LINE.finditer(text)) or list(_ACTION_AFTER_SENTENCE.finditer(text))
+    form = _ACTION_LINE if _ACTION_LINE.search(text) else _ACTION_AFTER_SENTENCE
+    if (first := form.search(text)) and (invented := _OBSERVATION_LINE.search(text, first.end())):
+        text = text[: invented.start()]
+    marks = list(form.finditer(text))
     return len(marks), _after(marks[0], text) if len(marks) == 1 else ""
 
 
@@ -95,3 +103,19 @@ def unfenced(text: str) -> str:
     """
     parts = text.split("```")
     return re.sub(r"\A\w*\s*", "", parts[1]) if len(parts) == 3 else text
+
+
+def read_arguments(written: Any) -> Any:
+    """Returns the arguments of a function call as JSON data.
+
+    Servers write them as an object, as JSON in a text, or as a text that is encoded twice. Calls
+    without arguments have ``""``, blanks, ``null``, ``[]`` or nothing; all of them are ``{}``.
+
+    Raises:
+        ValueError: a text is not JSON.
+        RecursionError: the data is nested too deep.
+    """
+    for _ in range(2):
+        if isinstance(written, str):
+            written = json.loads(written) if written.strip() else None
+    return {} if written in (None, "", []) else written

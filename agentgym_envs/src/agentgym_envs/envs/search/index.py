@@ -4,7 +4,6 @@ The engine is tantivy. The folder is ``$AGENTGYM_CACHE/search``, by default unde
 directory. The name of an index is a hash of the indexed content.
 """
 
-import fcntl
 import hashlib
 import os
 import re
@@ -16,6 +15,7 @@ from typing import Any
 
 from agentgym_envs.cache import build_once, cache_folder
 from agentgym_envs.envs.search.world import Passage
+from agentgym_envs.locks import lock
 
 HEAP = 256 * 2**20  # bytes of the writer's buffer
 QUERY_WORDS = 64
@@ -85,19 +85,20 @@ def build(
 def alone(path: Path) -> Iterator[None]:
     """Waits until no other process is in the block, so one process builds for all.
 
-    A large corpus can take an hour and much disk space.
+    A large corpus can take an hour and much disk space. On a file system without locks, each
+    process builds.
     """
     while True:
-        lock = os.open(path, os.O_CREAT | os.O_RDWR)
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if os.fstat(lock).st_nlink:
+        file = os.open(path, os.O_CREAT | os.O_RDWR)
+        locks = lock(file, wait=True)
+        if os.fstat(file).st_nlink or not locks:
             break
-        os.close(lock)  # the previous owner has removed this file
+        os.close(file)  # the previous owner has removed this file
     try:
         yield
     finally:
-        path.unlink()
-        os.close(lock)
+        path.unlink(missing_ok=True)
+        os.close(file)
 
 
 def file_key(path: Path) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from agentgym_envs.envs.search.datasets import read_passage
 from agentgym_envs.envs.search.world import Passage
 from agentgym_envs.errors import EnvFailure, TaskError
-from agentgym_envs.network import is_local
+from agentgym_envs.network import http_options
 
 SECONDS = 60.0  # limit for an answer, over all tries
 SILENCE = 30.0  # limit in seconds without a byte
@@ -50,7 +50,7 @@ class HTTPRetriever:
 
         self._url = url
         self._client = httpx2.Client(
-            trust_env=not is_local(httpx2.URL(url).host), headers={"Accept-Encoding": "identity"}
+            headers={"Accept-Encoding": "identity"}, **http_options(httpx2.URL(url).host)
         )
 
     def __call__(self, query: str, topk: int) -> list[Passage]:

@@ -1,0 +1,46 @@
+"""Locks of files, which hold until the process ends. Some network file systems have none."""
+
+import errno
+import fcntl
+import logging
+from pathlib import Path
+
+log = logging.getLogger(__name__)
+NO_LOCKS = frozenset(
+    (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL, errno.ENOTTY)
+)
+"""Errors of a file system without locks."""
+_warned: set[Path] = set()
+
+
+def lock(
+    file: int, *, shared: bool = False, wait: bool = False, folder: Path | None = None
+) -> bool:
+    """Locks an open file; returns False if its file system has no locks.
+
+    Args:
+        file: the file's descriptor. The lock ends when it is closed.
+        shared: let other processes share the lock.
+        wait: wait until no other process has the lock.
+        folder: named in a warning if there are no locks, once per process; None for no warning.
+
+    Raises:
+        BlockingIOError: another process has the lock.
+        OSError: the file cannot be locked for another reason.
+    """
+    how = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    try:
+        fcntl.flock(file, how if wait else how | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            raise
+        if folder is not None and folder not in _warned:
+            _warned.add(folder)
+            log.warning(
+                "The file system of %s has no locks (%s). Two runs must not use this folder at the"
+                " same time.",
+                folder,
+                error.strerror,
+            )
+        return False
+    return True
