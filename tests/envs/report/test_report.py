@@ -569,7 +569,7 @@ def test_the_commands_page_has_families_of_runs_beside_each_other_with_intervals
     two = [*played("babyai", "GoTo", "a", True), *played("babyai", "GoTo", "b", True), lost]
     page = opened(written=reported(tmp_path, one=one, two=two))
     shown = [
-        "scenario|family|Run||tasks|success|95 %|score|turns|invalid|cut|tokens|faults",
+        "scenario|family|Run||tasks|success|95 %|score|turns|invalid|truncated|tokens|faults",
         "babyai|GoTo|one||2|50.0 %|2.6 % – 97.4 %|0.500|2.0|50.0 %|0.0 %|1,234|–",
         "||two||2|100.0 %|22.8 % – 100.0 %|1.000|2.0|50.0 %|0.0 %|1,234|–",
         "textcraft|Depth 1|one||1|0.0 %|0.0 % – 95.1 %|0.000|2.0|50.0 %|0.0 %|1,234|–",
