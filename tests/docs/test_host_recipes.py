@@ -89,6 +89,7 @@ def run(script, folder):
     )
 
 
+@pytest.mark.full
 def test_the_script_of_slurm_evaluates_on_its_hosts(tmp_path):
     (script,) = [text for text in blocks("bash") if "#SBATCH" in text]
     command = shlex.split(script[script.index("\nagentgym eval") :].replace("\\\n", ""))

@@ -254,6 +254,7 @@ def test_one_interpreter_plays_many_games_and_keeps_one(table):
     many.close()
 
 
+@pytest.mark.full
 def test_another_game_under_the_same_name_is_another_game(tmp_path, table):
     made = build([GameOptions("tw-coin_collector", (("level", 1),), s) for s in range(2)])
     shown = []

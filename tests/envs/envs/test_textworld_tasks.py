@@ -68,6 +68,7 @@ def test_seeds_of_coin_collectors_share_a_layout_as_their_games_do(uncompiled, l
     assert level != 4 or len(ours) < seeds, "some seeds share a layout"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seeds", [3, pytest.param(12, marks=pytest.mark.full)])
 def test_seeds_of_simple_games_give_the_layouts_of_their_games(uncompiled, seeds):
     """The names are shuffled over the foods, which are numbered by their places."""
@@ -160,6 +161,7 @@ def test_a_quest_that_a_map_has_no_room_for_gets_the_next_seed(monkeypatch):
     assert len(tried) == generate.ATTEMPTS
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_a_wrong_food_on_the_stove_loses_a_simple_game():
     env = gymnasium.make("agentgym/TWSimple-v1", split="dev", admissible=True)

@@ -55,6 +55,7 @@ def test_the_table_the_folder_and_the_page(tmp_path):
     assert "<script" in (tmp_path / "page.html").read_text()
 
 
+@pytest.mark.full
 def test_a_model_behind_a_server_that_fails_in_every_way_leaves_no_episode_out(tmp_path):
     rng, troubles = random.Random(7), []
 

@@ -377,6 +377,7 @@ def test_ctrl_c_does_not_reach_the_workers():
         assert gather(pool, 1)[0].observation == "turn 1"
 
 
+@pytest.mark.full
 def test_starting_has_a_limit_of_its_own():
     with EnvPool(SLOW_START, 1, timeout=0.5, delay=1.5) as pool:
         assert start(pool)[0].observation == "seed 0"

@@ -186,6 +186,7 @@ def test_wrong_options_end_the_command_with_one_line(arguments, message):
     assert message in " ".join(result.stderr.split())
 
 
+@pytest.mark.full
 def test_idle_sessions_end_but_never_while_a_request_runs():
     with limited(SLOW, "--set", "delay=1.5", idle=0.6) as served:
         call = caller(served, SLOW)

@@ -42,6 +42,7 @@ def test_sites_need_their_extra(monkeypatch):
     assert 'pip install "agentgym-envs[web]"' in done.output
 
 
+@pytest.mark.full
 def test_sites_are_served_until_they_are_interrupted():
     program = Path(sys.executable).parent / "agentgym"
     # A background job would ignore it.

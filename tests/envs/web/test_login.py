@@ -129,6 +129,7 @@ def task(number, state):
     }
 
 
+@pytest.mark.full
 @pytest.mark.browser
 def test_logins_are_written_and_used(servers, urls, tmp_path, monkeypatch):
     import gymnasium

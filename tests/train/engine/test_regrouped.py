@@ -18,6 +18,7 @@ from agentgym_train.engine import checkpoint
 from agentgym_train.errors import CheckpointError
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("case", "before", "after"),

@@ -232,6 +232,7 @@ CASES = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [1, pytest.param(2, marks=pytest.mark.full)])
 def test_real_engines_and_generators_peak_where_the_plan_says(number, warm, tmp_path, monkeypatch):

@@ -380,6 +380,7 @@ def check_case(home, case, model, file):
         )
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.parametrize("case", FEW)
 def test_it_takes_the_steps_of_plain_torch_killed_or_not(play, model, file, case):
