@@ -258,6 +258,34 @@ def test_retries_of_a_request_are_reported():
     assert "answered 500: stub answers 500; the next try follows in 0." in output
 
 
+def test_a_player_whose_model_refuses_before_the_first_turn_forfeits():
+    Path("early.py").write_text(
+        "class Early:\n"
+        "    def __init__(self, *, client):\n"
+        "        self.client = client\n"
+        "    async def start(self, opening):\n"
+        "        await self.client.complete([{'role': 'user', 'content': 'A plan?'}])\n"
+        "    def act(self, observation, info):\n"
+        "        return '1'\n"
+    )
+    blocked = {"error": {"message": "no", "code": "content_filter"}}
+    with StubModel([stub_model.status(400, body=blocked)]) as stub:
+        file = write(
+            f'[[player]]\nname = "bad"\nagent = "early:Early"\nmodel = "stub"\n'
+            f'base_url = "{stub.url}"\n'
+        )
+        options = ("--task", "pile-17", "--out", "out", "--concurrency", 1)
+        output = call(NIM, file, "greedy", *options)
+    assert "bad forfeited 2 games" in output
+    found = read(Path("out"))[0]
+    assert [(row["row"], row["end"], row["turns"]) for row in found] == [
+        ("episode", "refused", [])
+    ] * 2
+    for row in found:
+        told = {seat["player"]: (seat["score"], seat["forfeit"]) for seat in row["seats"].values()}
+        assert told == {"bad": (0.0, True), "greedy": (0.0, False)}
+
+
 def test_a_change_of_version_is_refused_unless_it_is_allowed(monkeypatch):
     monkeypatch.setattr(sys, "argv", ["agentgym", "tournament", "a game"])
     call(NIM, "random", "greedy", *NIM_OUT[1:])

@@ -90,7 +90,7 @@ def play(
     if table.end:
         # It was shown to a model that could not answer.
         last = seats[table.silent]
-        last["last"] = f"{table.seen}\n{last['last']}"
+        last["last"] = f"{table.seen}\n{last['last']}".lstrip()
     first = seats[game.seats[0]]
     cause = {"error": table.error} if table.end else {}
     return {
@@ -122,6 +122,9 @@ class _Table:
             self.course.seated[seat] = seated
             try:
                 seated.start(task_id)
+            except (ContextExceeded, ConversationRefused) as error:
+                self._forfeit(seat, error)
+                return
             except (AgentFailure, ProviderError) as error:
                 raise PlayerFailed(player.name, error) from error
 
@@ -133,16 +136,20 @@ class _Table:
         try:
             said = self.course.seated[seat].respond(self.seen, number)
         except (ContextExceeded, ConversationRefused) as error:
-            full = isinstance(error, ContextExceeded)
-            self.silent, self.end = seat, "context" if full else "refused"
-            self.error = str(error)
-            why = "is too long for its model" if full else "is refused by its model or a filter"
-            match.forfeit(seat, f"The conversation of {seat} {why}: the game is over.")
-            _pay(match, self.course.turns)
+            self._forfeit(seat, error)
         except (AgentFailure, ProviderError) as error:
             raise PlayerFailed(self.players[seat].name, error) from error
         else:
             self._apply(seat, said)
+
+    def _forfeit(self, seat: str, error: ContextExceeded | ConversationRefused) -> None:
+        """Ends the game: the seat's model cannot answer."""
+        full = isinstance(error, ContextExceeded)
+        self.silent, self.end = seat, "context" if full else "refused"
+        self.error = str(error)
+        why = "is too long for its model" if full else "is refused by its model or a filter"
+        self.match.forfeit(seat, f"The conversation of {seat} {why}: the game is over.")
+        _pay(self.match, self.course.turns)
 
     def _apply(self, seat: str, said: str) -> None:
         reader = self.course.seated[seat].reader
