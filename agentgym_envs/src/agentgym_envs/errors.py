@@ -144,7 +144,7 @@ class ProviderError(AgentGymError, RuntimeError):
     Args:
         message: one line.
         status: HTTP status of the last response; ``None`` without a response.
-        answer: what the server said, without the shortening of ``message``.
+        answer: the server's own text, which ``message`` shortens.
     """
 
     def __init__(self, message: str, status: int | None = None, answer: str = ""):

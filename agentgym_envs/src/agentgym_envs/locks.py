@@ -22,7 +22,8 @@ def lock(
         file: the file's descriptor. The lock ends when it is closed.
         shared: let other processes share the lock.
         wait: wait until no other process has the lock.
-        folder: named in a warning if there are no locks, once per process; None for no warning.
+        folder: a file system without locks causes one warning per process, which names this
+            folder. None: no warning.
 
     Raises:
         BlockingIOError: another process has the lock.

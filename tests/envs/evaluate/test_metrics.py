@@ -450,7 +450,7 @@ def test_refused_episodes_count_and_the_figures_without_them_are_told():
     (line,) = table.lines
     assert line["success"] == pytest.approx((1 + 0 + 0.5 + 0 + 0) / 5)
     assert line["refused"] == pytest.approx(2 / 6)
-    assert line["truncated"] == pytest.approx(1 / 6), "a refusal is no truncation"
+    assert line["truncated"] == pytest.approx(1 / 6), "a refusal does not count as a truncation"
     assert ("refused", "refused") in table.columns
     (note,) = (note for note in table.notes if "refused" in note)
     assert note.startswith("2 of 6 episodes (33 %) refused")

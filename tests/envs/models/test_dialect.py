@@ -87,7 +87,7 @@ def test_another_form_is_found_and_kept(words, caplog):
     limit = 4096 if words.get("limit") else 8192
     assert last.body["max_completion_tokens" if words.get("names") else "max_tokens"] == limit
     assert len(refused) <= 7
-    assert (len(caplog.records) == 1) == bool(refused), "a change of the form is no secret"
+    assert (len(caplog.records) == 1) == bool(refused), "a change of the form is logged"
 
 
 def test_concurrent_first_requests_all_find_it():

@@ -51,8 +51,8 @@ def evaluate(
     """Plays the tasks of suites and environments with models or another agent.
 
     A second run plays only the missing episodes. The exit status is 0 if all episodes are there, 1
-    if some are missing, and 2 if the input is invalid. With --probe it is 1 if the server refuses
-    what the run would send.
+    if some are missing, and 2 if the input is invalid. With --probe the exit status is 1 if the
+    server refuses the requests of the run.
     """
     if dry_run and probe:
         raise ArgumentError("--dry-run asks no model and --probe asks one: leave one out")

@@ -332,10 +332,11 @@ class Runner:
             caller=Caller(self.limits.agent_timeout),
             on_turn=self.on_turn,
         )
-        for call in transcript.row.get("calls", ()):
+        asked = transcript.row
+        for call in asked.get("calls", ()):
             if call.get("finish") == "length" and call["turn"] < len(turns):
                 turns[call["turn"]]["cut"] = True
-        return {**played, **transcript.row}
+        return {**played, **asked}
 
     def _on_reply(self, transcript: Transcript) -> OnReply:
         def on_reply(messages: Messages, tools: Tools, reply: Reply) -> None:

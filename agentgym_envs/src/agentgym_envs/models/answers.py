@@ -20,7 +20,7 @@ LINE = 300  # characters of a server's message that an error repeats
 # Google's wait, in the body of an answer.
 _RETRY_DELAY = re.compile(r'"retryDelay":\s*"([\d.]+)s"')
 # How servers say that a conversation is too long for the model. Most lines hold for several
-# servers; the table in tests/support/server_answers.py names them.
+# servers; the table in tests/support/server_answers.jsonl names them.
 _EXCEED = r"exceed(?:s|ed|ing)?"
 _SIZE = rf"(?:too (?:long|large|big)|longer than|{_EXCEED}|greater than|over the limit)"
 _TOO_LONG = re.compile(

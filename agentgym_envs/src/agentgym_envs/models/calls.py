@@ -8,7 +8,7 @@ from agentgym_envs.models.answers import Reply
 
 
 def with_ids(reply: Reply, used: Collection[str]) -> Reply:
-    """Returns a reply whose calls have ids of their own.
+    """Returns a reply whose calls have unique ids.
 
     Some servers give no ids, the same one to all calls, or the same ones in every reply; others
     refuse such a conversation. The other ids stay as they are. The replayed parts get the new ids

@@ -184,7 +184,7 @@ class Provider(ABC):
         if self._cache is None:
             return await self._asked(messages, tools, seed, self.endpoint.retries)
         place = [self.endpoint.api, self.endpoint.url, sample]
-        # Another dialect is no other conversation.
+        # The cache finds a conversation whatever the dialect.
         request = self._written(messages, tools, seed, Dialect.first(self.endpoint))
         found = self._cache.get(place, request)
         if found is None:

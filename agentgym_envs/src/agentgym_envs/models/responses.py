@@ -168,7 +168,8 @@ def _kept(output: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Returns the items that the next request repeats; none if there is only reasoning.
 
     The server stores nothing, so it knows no item by its id, and reasoning is of use only if it is
-    encrypted. The API refuses reasoning without an item after it, and arguments that are no object.
+    encrypted. The API refuses reasoning without an item after it, and arguments that are not a JSON
+    object.
     """
     kept = [
         {
