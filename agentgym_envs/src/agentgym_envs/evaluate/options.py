@@ -99,7 +99,8 @@ MaxTokens = Annotated[int, typer.Option(min=1, help="Of a reply, reasoning inclu
 MaxTokensName = Annotated[
     str,
     typer.Option(
-        help=f"The limit's name in requests: {' or '.join(LIMITS)}; default: the name that the server accepts."
+        help=f"The limit's name in requests: {' or '.join(LIMITS)};"
+        " default: the name that the server accepts."
     ),
 ]
 Send = Annotated[
