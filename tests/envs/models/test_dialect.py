@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import re
+import threading
 
 import pytest
 from stub_apis import StubAnthropic, StubGoogle
@@ -98,6 +99,32 @@ def test_concurrent_first_requests_all_find_it():
 
     with StubModel(server(names=NAMES["OpenAI"], system=SYSTEM["o1"])) as model:
         assert [reply.text for reply in asyncio.run(main(model))] == ["north"] * 8
+
+
+def test_a_request_that_is_refused_after_another_was_accepted_uses_its_form():
+    """The first request is refused at once, the second only after another form was accepted."""
+    accepted, refused = threading.Event(), itertools.count()
+
+    def late(handler, request):
+        accepted.wait(10)
+        fault(NAMES["OpenAI"])(handler, request)
+
+    def fine(handler, request):
+        ok("north")(handler, request)
+        accepted.set()
+
+    def script(request):
+        if "max_tokens" not in request.body:
+            return fine
+        return late if next(refused) else fault(NAMES["OpenAI"])
+
+    async def main(model):
+        endpoint = Endpoint(model="stub", base_url=model.url, max_tokens=8192)
+        async with connect(endpoint, connections=2) as client:
+            return await asyncio.gather(*(client.complete(MESSAGES) for _ in range(2)))
+
+    with StubModel(script) as model:
+        assert [reply.text for reply in asyncio.run(main(model))] == ["north"] * 2
 
 
 def test_a_name_that_the_user_chose_stays():
