@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 from once import filled_once
-from warm import Warm
+from warm import Warm, server
+from warm_worker import Forking
 
 from agentgym_envs.errors import MissingBrowser
 
@@ -85,6 +86,22 @@ def cache(tmp_path_factory):
             os.environ.get("AGENTGYM_TEST_CACHE") or str(tmp_path_factory.mktemp("cache")),
         )
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def forked_workers(tmp_path_factory):
+    """The workers of pools are forks of one process, which has imported their modules."""
+    forking = Forking(*server(tmp_path_factory))
+    forking.install()
+    yield forking
+    forking.uninstall()
+
+
+@pytest.fixture(scope="session")
+def provider_sdks():
+    """Skips tests without the extras; only the processes of such tests import these packages."""
+    for name in ("anthropic", "google.genai", "openai"):
+        pytest.importorskip(name, reason="an extra of agentgym-envs")
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,12 @@ from warm_kit import Forks
 from agentgym_envs.testing import subprocesses
 
 
+@pytest.fixture(scope="package", autouse=True)
+def started(forked_workers):
+    """The kit would report a process that starts during a check."""
+    forked_workers.start()
+
+
 @pytest.fixture(scope="session")
 def forks():
     with Forks() as kept:

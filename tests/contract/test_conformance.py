@@ -100,17 +100,21 @@ def length(request, monkeypatch):
     "env_id",
     [
         "agentgym/Maze-v1",
-        # These are mazes, too.
-        pytest.param("agentgym/LockedMaze-v1", marks=pytest.mark.full),
-        pytest.param("agentgym/TieredMaze-v0", marks=pytest.mark.full),
-        "agentgym/LMRLMaze-v0",
-        "agentgym/LMRLWordle-v0",
-        "agentgym/Tools-v0",
-        "agentgym/Shop-v0",
         "agentgym/TextCraft-v2",
-        "agentgym/Household-v0",
-        "agentgym/BabyAI-v2",
-        "agentgym/Search-v1",
+        "agentgym/Tools-v0",
+        *(
+            pytest.param(f"agentgym/{name}", marks=pytest.mark.full)
+            for name in (
+                "LockedMaze-v1",
+                "TieredMaze-v0",
+                "LMRLMaze-v0",
+                "LMRLWordle-v0",
+                "Shop-v0",
+                "Household-v0",
+                "BabyAI-v2",
+                "Search-v1",
+            )
+        ),
     ],
 )
 def test_environments_without_a_simulator_conform(env_id):
@@ -122,9 +126,9 @@ def test_environments_without_a_simulator_conform(env_id):
     "env_id",
     [
         "agentgym/Connect4-v1",
-        "agentgym/TwentyQuestions-v1",
-        "agentgym/Debate-v1",
-        "agentgym/Negotiation-v1",
+        pytest.param("agentgym/TwentyQuestions-v1", marks=pytest.mark.full),
+        pytest.param("agentgym/Debate-v1", marks=pytest.mark.full),
+        pytest.param("agentgym/Negotiation-v1", marks=pytest.mark.full),
     ],
 )
 def test_one_seat_of_a_game_conforms(env_id):
@@ -146,13 +150,8 @@ def test_scienceworld_conforms():
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.usefixtures("length")
-@pytest.mark.parametrize(
-    "env_id",
-    [
-        pytest.param(i, marks=[pytest.mark.full] * (number != 1))
-        for number, i in enumerate(FAMILIES)
-    ],
-)
+@pytest.mark.full
+@pytest.mark.parametrize("env_id", FAMILIES)
 def test_games_conform(env_id):
     """Checks one task per split.
 
@@ -173,7 +172,7 @@ def test_compiled_games_conform():
     assert held("agentgym/TextWorld-v0", games=games) == PROPERTIES
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.timeout(900)
 def test_miniwob_conforms(length):
     """On pages whose script also goes on from the middle of an episode."""

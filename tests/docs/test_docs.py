@@ -132,7 +132,8 @@ def transcripts():
         for env_id, task_id, text in re.findall(
             r"^```text (\S+) (\S+)\n(.*?)^```", page.read_text(), re.M | re.S
         ):
-            yield pytest.param(env_id, task_id, text, id=env_id)
+            slow = env_id.startswith(("agentgym/TW", "agentgym/ScienceWorld"))
+            yield pytest.param(env_id, task_id, text, id=env_id, marks=[pytest.mark.full] * slow)
 
 
 @pytest.mark.parametrize(("env_id", "task_id", "text"), [*transcripts()])

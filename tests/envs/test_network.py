@@ -8,8 +8,7 @@ from agentgym_envs.models.apis import APIS
 from agentgym_envs.models.connect import connect
 from agentgym_envs.models.endpoint import Endpoint
 
-for name in ("anthropic", "google.genai", "openai"):
-    pytest.importorskip(name, reason="an extra of agentgym-envs")
+pytestmark = pytest.mark.usefixtures("provider_sdks")
 
 FAR = "http://far.example/v1"
 SECRET = "password-0123"

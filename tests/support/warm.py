@@ -23,6 +23,15 @@ from contextlib import suppress
 from pathlib import Path
 
 import processes
+from warm_worker import Forking
+
+
+def server(tmp_path_factory):
+    """Returns the folder and the process of a test session, which all its processes share."""
+    folder, owner = tmp_path_factory.getbasetemp(), os.getpid()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        return folder.parent, os.getppid()
+    return folder, owner
 
 
 class Warm:
@@ -41,10 +50,7 @@ class Warm:
     @classmethod
     def of(cls, tmp_path_factory):
         """Returns a connection to the server that all test processes of the session share."""
-        folder, owner = tmp_path_factory.getbasetemp(), os.getpid()
-        if "PYTEST_XDIST_WORKER" in os.environ:
-            folder, owner = folder.parent, os.getppid()
-        return cls(folder, owner)
+        return cls(*server(tmp_path_factory))
 
     def __enter__(self):
         self._socket = socket.socket(socket.AF_UNIX)
@@ -180,4 +186,5 @@ if __name__ == "__main__":
     from agentgym_train.run import work  # noqa: F401
 
     load()
+    Forking(Path(sys.argv[1]).parent, sys.argv[2]).install()
     main(*sys.argv[1:])

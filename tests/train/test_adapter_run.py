@@ -49,14 +49,14 @@ def play(home, *args, **more):
     return rows, weights
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("kind", "stage"),
     [
         ("head", 0),
-        *(
-            pytest.param(*c, marks=pytest.mark.full)
-            for c in [("model", 2), ("head", 3), ("model", 3)]
-        ),
+        ("model", 2),
+        ("head", 3),
+        ("model", 3),
     ],
 )
 def test_it_goes_on_as_if_it_had_never_stopped(tmp_path, kind, stage):

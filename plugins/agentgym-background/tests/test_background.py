@@ -22,6 +22,7 @@ from agentgym_train.trainer import Trainer
 SAMPLING = Sampling(temperature=1.0, max_new_tokens=4, stop_ids=frozenset())
 
 
+@pytest.mark.full
 def test_it_is_what_the_trainer_needs():
     assert len(check_generator("background")) == 11
     assert no_thread_is_left()

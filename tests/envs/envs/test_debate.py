@@ -1,6 +1,7 @@
 import random
 import re
 from collections import Counter
+from functools import cache
 
 import gymnasium
 import pytest
@@ -15,11 +16,15 @@ from agentgym_envs.multi.match import Match
 from agentgym_envs.tasks import SPLITS, split_of, spread
 
 DEBATE = "agentgym/Debate-v1"
-ALL = [tasks().get(i) for split in SPLITS for i in tasks().ids(split)]
-ARITHMETIC = [t for t in ALL if t.id.startswith("arithmetic")]
-HOPS = [t for t in ALL if t.id.startswith("hop")]
 PRETORIA = "hop3-inhabitants-of-capital-of-country-of-krugersdorp"
 RIGHT = "answer: 2112693"  # inhabitants of Pretoria
+
+
+@cache
+def of_kind(start=""):
+    """Returns the tasks of all splits whose ids have this start."""
+    ids = [task_id for split in SPLITS for task_id in tasks().ids(split)]
+    return [tasks().get(task_id) for task_id in ids if task_id.startswith(start)]
 
 
 def begun(task_id, seed=0, **kwargs):
@@ -36,7 +41,7 @@ def spoken(match, *messages):
 
 
 def test_results_are_those_of_python():
-    for task in ARITHMETIC:
+    for task in of_kind("arithmetic"):
         text = task.data["problem"].text.removeprefix("What is ").removesuffix("?")
         assert (
             int(task.data["problem"].answer) == eval(text.replace("×", "*").replace("−", "-")) >= 0
@@ -45,17 +50,19 @@ def test_results_are_those_of_python():
 
 
 def test_no_question_is_in_two_splits_and_those_of_search_stay_in_theirs():
-    texts = Counter(t.data["problem"].text for t in ALL)
+    texts = Counter(t.data["problem"].text for t in of_kind())
     assert max(texts.values()) == 1
-    assert all(t.split == split_of(t.id) for t in HOPS)
-    assert {(t.split, t.difficulty) for t in HOPS} == {
+    assert all(t.split == split_of(t.id) for t in of_kind("hop"))
+    assert {(t.split, t.difficulty) for t in of_kind("hop")} == {
         (split, hops) for split in SPLITS for hops in (2, 3)
     }
-    assert 0.8 < len(ARITHMETIC) / len(HOPS) < 1.25, "neither kind is drawn much more often"
+    assert 0.8 < len(of_kind("arithmetic")) / len(of_kind("hop")) < 1.25, (
+        "neither kind is drawn much more often"
+    )
 
 
 def test_every_passage_is_needed_and_all_are_enough():
-    for task in HOPS[::3]:
+    for task in of_kind("hop")[::3]:
         problem = task.data["problem"]
         texts = [p.text for p in problem.passages]
         assert len(texts) == task.difficulty
@@ -174,7 +181,7 @@ def test_another_seed_deals_them_in_another_way_and_shared_shows_all():
 
 
 def test_strangers_answer_other_questions_of_the_kind_and_do_not_help():
-    for task in HOPS[::20]:
+    for task in of_kind("hop")[::20]:
         problem = task.data["problem"]
         others = strangers(problem, 5, random.Random(task.id))
         texts = [p.text for other in others for p in other.passages]
@@ -249,7 +256,7 @@ def test_long_messages_are_cut_and_their_answer_kept():
 
 
 def test_the_right_answer_is_among_distinct_plausible_ones():
-    for task in ALL[::11]:
+    for task in of_kind()[::11]:
         problem = task.data["problem"]
         found = choices(problem, [], random.Random(task.id))
         assert len({canonical(c) for c in found}) == 10
@@ -259,7 +266,7 @@ def test_the_right_answer_is_among_distinct_plausible_ones():
 def test_the_list_does_not_show_which_result_is_right():
     """Each place among the sorted results is as likely, small results included."""
     places = Counter()
-    for task in ARITHMETIC:
+    for task in of_kind("arithmetic"):
         found = sorted(map(int, choices(task.data["problem"], [], random.Random(task.id))))
         places[found.index(int(task.data["problem"].answer))] += 1
         assert min(found) >= 0
@@ -278,7 +285,7 @@ def test_the_listed_answers_of_hops_hold_those_of_the_strangers():
 def test_random_play_is_right_a_tenth_of_the_time():
     """By symmetry: the vote falls on each of the ten choices with the same chance."""
     rng, right = random.Random(0), 0
-    for task in ALL[:: len(ALL) // 600]:
+    for task in of_kind()[:: len(of_kind()) // 600]:
         match = begun(task.id, rounds=1)
         spoken(match, *[rng.choice(match.game.actions(seat)[-10:]) for seat in match.game.seats])
         right += match.outcomes["debater_0"].success

@@ -112,6 +112,7 @@ def test_the_table_is_upstreams(tmp_path):
     assert counts == {"train": 3592, "dev": 1796, "test": 1819}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("task_id", GOLD)
 def test_the_gold_path_shows_what_upstream_shows_byte_by_byte(env, upstream, task_id):
     """With constant identity hashes, upstream's episodes equal ours.
@@ -136,6 +137,7 @@ def test_the_gold_path_shows_what_upstream_shows_byte_by_byte(env, upstream, tas
     assert total == pytest.approx(1.0)
 
 
+@pytest.mark.full
 def test_look_and_inventory_are_upstreams_and_its_parser_knows_the_listed_actions(env, upstream):
     env.reset(options={"task_id": "boil-2"})
     for step in upstream["walk"]["steps"]:
@@ -183,6 +185,7 @@ def easy():
     env.close()
 
 
+@pytest.mark.full
 def test_replays_are_identical_whatever_happened_before_or_happens_beside(env, easy):
     def replay(world, task_id, actions):
         out = [world.reset(options={"task_id": task_id})]

@@ -352,6 +352,7 @@ def test_an_interrupted_build_leaves_no_draft_and_no_process(tmp_path):
     assert len(list(tmp_path.glob("textworld/*/*.z8"))) < 20, "the rest is not made first"
 
 
+@pytest.mark.full
 def test_building_ahead_reports_every_game():
     done = []
     options = [GameOptions("tw-coin_collector", (("level", 1),), s) for s in range(2)]

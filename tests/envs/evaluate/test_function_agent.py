@@ -14,8 +14,7 @@ from agentgym_envs.models.endpoint import Endpoint
 from agentgym_envs.wrappers.formats import FunctionCall
 from agentgym_envs.wrappers.responses import FormatError
 
-for name in ("anthropic", "google.genai", "openai"):
-    pytest.importorskip(name, reason="an extra of agentgym-envs")
+pytestmark = pytest.mark.usefixtures("provider_sdks")
 
 TOOLS = FunctionCall({"look": "look", "go": "go {direction}"})
 MISSING = object()

@@ -40,7 +40,14 @@ def run(tmp_path_factory):
     return run
 
 
-@pytest.mark.parametrize(("agent", "api"), RUNS)
+@pytest.mark.parametrize(
+    ("agent", "api"),
+    [
+        pytest.param(agent, api, marks=[pytest.mark.full] * (api != place))
+        for agent, place in (("chat", "chat"), ("function", "anthropic"))
+        for api in HERE
+    ],
+)
 def test_a_run_goes_on_to_its_end_and_says_what_is_missing(agent, api, run):
     played, met = run(agent, api), RUNS[agent, api]
     assert "Traceback" not in played.output

@@ -11,9 +11,7 @@ from stub_model import StubModel, close, half, hang, ok, reset, status, tool_cal
 from agentgym_envs.errors import ProviderError
 from agentgym_envs.models.client import Client, Endpoint
 
-openai = pytest.importorskip(
-    "openai", reason="the tox environments install it; a run without it tests the rest"
-)
+pytestmark = pytest.mark.usefixtures("provider_sdks")
 
 MESSAGES = [{"role": "user", "content": "Where to?"}]
 TOOL = {
@@ -23,6 +21,8 @@ TOOL = {
 
 
 def sdk(model, **options):
+    import openai  # slow to import
+
     return openai.OpenAI(base_url=model.url, api_key="k", **options)
 
 
@@ -98,6 +98,8 @@ def outcome(ask, behaviour, errors, timeout):
 
 @pytest.mark.parametrize("name", BEHAVIOURS)
 def test_both_repeat_the_same(name):
+    import openai
+
     # A shorter time ends before a busy machine has read the request.
     timeout = 1.0 if name == "hang" else 10.0
     asked = outcome(ours, BEHAVIOURS[name], ProviderError, timeout)

@@ -33,8 +33,7 @@ from agentgym_envs.wrappers.formats import FunctionCall
 
 READERS = (anthropic.read, google.read, responses.read)
 
-for name in ("anthropic", "google.genai", "openai"):
-    pytest.importorskip(name, reason="an extra of agentgym-envs")
+pytestmark = pytest.mark.usefixtures("provider_sdks")
 
 STUBS = {stub.api: stub for stub in (StubAnthropic, StubResponses, StubGoogle)}
 MESSAGES = [{"role": "system", "content": "You walk."}, {"role": "user", "content": "Where to?"}]

@@ -15,8 +15,7 @@ from agentgym_envs.models.endpoint import Endpoint
 from agentgym_envs.surrogates import whole, whole_json
 from agentgym_envs.wrappers.formats import FunctionCall
 
-for name in ("anthropic", "google.genai", "openai"):
-    pytest.importorskip(name, reason="an extra of agentgym-envs")
+pytestmark = pytest.mark.usefixtures("provider_sdks")
 
 HALF, BOTH = "\ud83d", "\U0001f600"
 ODD, CLEAN = f"a {HALF} b {BOTH}", f"a ? b {BOTH}"

@@ -1093,8 +1093,8 @@ def test_nothing_is_wider_than_the_window(opened, width):
     assert page.evaluate(overflow) <= 0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("count", [500, pytest.param(5000, marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("count", [500, 5000])
 def test_thousands_of_episodes_stay_quick(opened, count):
     rng = random.Random(0)
     words = " ".join(rng.choices([f"word{i}" for i in range(3000)], k=200_000))

@@ -5,7 +5,6 @@ import json
 
 import gymnasium
 import pytest
-from mcp.client.client import Client
 from served import serving
 
 TEXTCRAFT = "agentgym/TextCraft-v2"
@@ -19,6 +18,8 @@ def server():
 
 def talking(server, talk, **options):
     async def go():
+        from mcp.client.client import Client  # slow to import
+
         async with Client(f"{server.base}/mcp/{TEXTCRAFT}", **options) as client:
             return await talk(client)
 

@@ -111,7 +111,7 @@ SHELL = pytest.mark.skipif(
 @pytest.mark.parametrize(
     ("browser", "every"),
     [
-        (None, 4),
+        (None, 8),
         pytest.param(None, 1, marks=pytest.mark.full),
         pytest.param("chromium-headless-shell", 1, marks=[pytest.mark.full, SHELL]),
     ],
