@@ -39,7 +39,9 @@ def alone(_):
     start_processes(EngineConfig())
     torch.distributed.all_reduce(torch.ones(1))
     sockets = psutil.Process().net_connections("inet")
-    say({"alone": sorted({s.laddr.ip for s in sockets if s.status == psutil.CONN_LISTEN})})
+    # A machine can know its own name as the loopback, so the device is shown too.
+    device = os.environ["GLOO_SOCKET_IFNAME"]
+    say({"alone": [device, *{s.laddr.ip for s in sockets if s.status == psutil.CONN_LISTEN}]})
 
 
 def say(what):
