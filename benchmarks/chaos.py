@@ -248,7 +248,9 @@ def fault_of(stop: Stop, run: Path, wanted: Path, damaged: Path | None) -> tuple
 
 def _report(output: str, damaged: Path, run: Path) -> str:
     """Returns the line of an output that names a damaged file, or nothing."""
-    names = {damaged.name, damaged.relative_to(run).parts[0]} - {"checkpoints"}
+    parts = damaged.relative_to(run).parts
+    folder = parts[1] if parts[0] == "checkpoints" else f"/{parts[0]}"
+    names = (damaged.name, folder)
     lines = [line.strip() for line in output.splitlines()]
     told = [each for each in lines if each.startswith(("warning:", "error:"))]
     line = next((each for each in told if any(name in each for name in names)), "")
