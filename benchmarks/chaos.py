@@ -357,6 +357,9 @@ def main(
     out: Path = Path("benchmarks/results/chaos.md"),
 ) -> None:
     """Plays the faults and writes the table; ``first`` is the number of the first one."""
+    # A command in the background of a shell, or under nohup, would ignore these signals.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     with tempfile.TemporaryDirectory() as home:
         chaos = Chaos(Runs(Path(home), limit), seed)
         cases = []

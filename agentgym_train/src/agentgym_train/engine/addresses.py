@@ -65,8 +65,8 @@ def listen(address: str, port: int) -> socket.socket:
             if error.errno != errno.EADDRNOTAVAIL:
                 raise
     log.warning(
-        "MASTER_ADDR=%s is no address of a network of this machine: process 0 listens on all"
-        " addresses. Set it to the address that the other machines reach",
+        "MASTER_ADDR=%s is not an address of this machine's networks: process 0 listens on all"
+        " addresses. Set MASTER_ADDR to the address that the other machines reach",
         address,
     )
     return socket.create_server(("", port))

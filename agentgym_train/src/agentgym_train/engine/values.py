@@ -60,7 +60,7 @@ def unpack(data: bytes) -> Any:
         return _Reader(data, LENGTH.size + length).value(described)
     except Exception as error:  # of bytes that another program has sent
         raise TrainingError(
-            f"{len(data)} bytes of another process are no value: {error}"
+            f"{len(data)} bytes of another process cannot be read: {error}"
         ) from error
 
 
