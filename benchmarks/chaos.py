@@ -2,10 +2,10 @@
 
     python benchmarks/chaos.py
 
-A run without a fault gives the wanted weights. Each fault then hits a run at a random moment, or a
-file of a run that was stopped. The same command must go on to the same weights, or say in one line
-which file is damaged. No process may be left. The exit status is 1 if this fails once. Writes
-``benchmarks/results/chaos.md``.
+A run without a fault gives the wanted weights. Its processes must listen on the loopback alone.
+Each fault then hits a run at a random moment, or a file of a run that was stopped. The same command
+must go on to the same weights, or say in one line which file is damaged. No process may be left.
+The exit status is 1 if this fails once. Writes ``benchmarks/results/chaos.md``.
 
 A full disk is a limit on the size of files (RLIMIT_FSIZE), which every process of the run gets at a
 random moment. It needs no privileges, and writes fail as on a full disk.
@@ -189,6 +189,19 @@ def signalled(rng: random.Random, role: str, name: str) -> Strike:
     return strike
 
 
+def listening(addresses: set[str]) -> Strike:
+    """Returns a strike that harms nothing and collects the addresses on which processes listen."""
+
+    def strike(all_: list[psutil.Process]) -> str:
+        for process in all_:
+            with suppress(psutil.Error):
+                sockets = process.net_connections("inet")
+                addresses.update(s.laddr.ip for s in sockets if s.status == psutil.CONN_LISTEN)
+        return ""
+
+    return strike
+
+
 def full_disk(size: int) -> Strike:
     """Returns a strike after which no file can grow beyond a size."""
 
@@ -268,9 +281,14 @@ class Chaos:
     def __init__(self, runs: Runs, seed: int):
         self.runs, self.seed = runs, seed
         self.undisturbed = runs.place()
-        stop = runs.start(self.undisturbed)
-        if stop.status or stop.left:
+        """The folder of the run without a fault."""
+        self.addresses: set[str] = set()
+        """The addresses on which its processes listened."""
+        stop = runs.start(self.undisturbed, listening(self.addresses))
+        if stop.status != 0 or stop.left:
             sys.exit(f"the run without a fault failed, {stop.left=}:\n{stop.output}")
+        if self.addresses != {"127.0.0.1"}:
+            sys.exit(f"the run without a fault listened on {self.addresses}")
         self.seconds = stop.seconds
         self.stopped: list[Path] = []
         """Folders of runs that a fault has stopped. Further cases begin with copies of them."""
@@ -322,7 +340,9 @@ def report(cases: list[Case], command: str, seconds: float) -> list[str]:
     lines = [
         "# A training run under random faults",
         "",
-        f"`{command}`, {os.cpu_count()} CPU cores. The run without a fault takes {seconds:.0f} s.",
+        f"`{command}`, {os.cpu_count()} CPU cores.",
+        "",
+        f"The run without a fault takes {seconds:.0f} s. Its processes listen on 127.0.0.1 alone.",
         "",
         "Two processes train for 6 steps, with a checkpoint after each. The same command follows"
         " each fault. *Exact*: the final weights are those of the run without a fault, bit for"
