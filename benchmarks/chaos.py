@@ -298,7 +298,7 @@ class Chaos:
         rng = random.Random(f"{self.seed}/{number}")
         begun = rng.choice([None, *self.stopped[-8:]])
         place = self.runs.place(begun)
-        run, moment = place / "run", rng.uniform(0, 0.9 * self.seconds)
+        run, moment = place / "run", rng.uniform(0, (0.6 if begun else 0.9) * self.seconds)
         kind = rng.choice(["signal", "signal", "signal", "file", "file", "file", "disk"])
         damaged = None
         if kind == "file":
