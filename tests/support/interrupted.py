@@ -59,7 +59,7 @@ def kill_at(cls, name, number):
 COLLECTIVES = (
     "all_reduce",
     "all_gather_into_tensor",
-    "all_gather_object",
+    "all_gather",
     "all_to_all_single",
     "barrier",
     "broadcast",

@@ -27,7 +27,16 @@ CLONE_NEWNET = 0x40000000
 
 
 def ip(*arguments):
-    subprocess.run(["ip", *arguments], check=True, capture_output=True)
+    """Runs the program ip; returns its output."""
+    command = ["ip", *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def listening(name):
+    """Returns the IPv4 addresses of a machine at which programs wait, as in /proc/net/tcp."""
+    table = ip("netns", "exec", name, "cat", "/proc/net/tcp", "/proc/net/tcp6")
+    rows = [line.split() for line in table.splitlines()]
+    return {row[1].partition(":")[0] for row in rows if row[3] == "0A"}
 
 
 @contextmanager

@@ -47,6 +47,15 @@ def write_whole(path: Path, text: str) -> None:
         publish(draft, path)
 
 
+def write_private(path: Path, text: str) -> None:
+    """Writes a new text file that only the user can read."""
+    with writing(path):
+        path.unlink(missing_ok=True)
+        number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(number, "w", encoding="utf-8") as file:
+            file.write(text)
+
+
 def append(path: Path, text: str) -> None:
     """Adds to the end of a text file; waits until the text is on the disk."""
     with writing(path), path.open("a", encoding="utf-8") as file:

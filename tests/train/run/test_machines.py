@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -111,6 +112,9 @@ def test_a_machine_that_is_switched_off_ends_the_others_within_a_minute(
     with started(two, warm, tmp_path, "-") as (starts, outputs):
         while not (tmp_path / "run" / "metrics.jsonl").exists() or not steps(tmp_path / "run"):
             time.sleep(0.1)
+        for name, address in zip(two, machines.ADDRESSES, strict=True):
+            least_first = socket.inet_aton(address)[::-1]
+            assert machines.listening(name) == {least_first.hex().upper()}, "no other address"
         machines.ip("-n", two[1], "link", "set", machines.DEVICE, "down")
         began = time.monotonic()
         assert [start.status() for start in starts] == [1, 1]

@@ -47,17 +47,21 @@ from agentgym_train.models.loading import device
 from agentgym_train.models.policy import Policy
 
 
-def start_processes(config: EngineConfig) -> None:
+def start_processes(config: EngineConfig, secret: bytes = b"") -> None:
     """Joins the process group; further calls do nothing.
 
     A process without the variables of a launcher creates a group of one.
+
+    Args:
+        config: the engine's settings.
+        secret: the processes of the run alone know it, so no other program can pass for one.
     """
     if dist.is_initialized():
         return
     deepspeed_log.setLevel("WARNING")
     backend = get_accelerator().communication_backend_name()
     timeout = timedelta(seconds=config.collective_timeout)
-    store, rank, size = joining.meet(timeout)
+    store, rank, size = joining.meet(timeout, secret)
     dist.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=timeout)
     if get_accelerator().device_name() == "cpu":
         # DeepSpeed compiles its shared-memory collectives at first use. gloo needs neither a

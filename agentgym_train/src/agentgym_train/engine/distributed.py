@@ -3,12 +3,13 @@
 With one process nothing is exchanged, and the results are the same.
 """
 
-import pickle
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 import torch.distributed as dist
+
+from agentgym_train.engine.values import pack, unpack
 
 
 class Distributed:
@@ -48,13 +49,21 @@ class Distributed:
         """Returns the values of all processes, by rank, on every process.
 
         Args:
-            value: a picklable object.
+            value: see :func:`agentgym_train.engine.values.pack`.
         """
-        values: list[Any] = [value]
-        if self.size > 1:
-            values = [None] * self.size
-            dist.all_gather_object(values, value)
-        return values
+        if self.size == 1:
+            return [value]
+        mine = torch.frombuffer(bytearray(pack(value)), dtype=torch.uint8).to(self._device)
+        sizes = [torch.zeros(1, dtype=torch.int64, device=self._device) for _ in range(self.size)]
+        dist.all_gather(sizes, torch.tensor([len(mine)], device=self._device))
+        # Messages of one collective operation are equally long.
+        longest = int(max(sizes))
+        parts = [mine.new_empty(longest) for _ in sizes]
+        dist.all_gather(parts, torch.nn.functional.pad(mine, (0, longest - len(mine))))
+        return [
+            unpack(part[: int(size)].cpu().numpy().tobytes())
+            for part, size in zip(parts, sizes, strict=True)
+        ]
 
     def from_main(self, value: Callable[[], Any]) -> Any:
         """Returns the main process's value on every process.
@@ -63,36 +72,33 @@ class Distributed:
         main one looks.
 
         Args:
-            value: returns a picklable object; only the main process calls it.
+            value: returns what :meth:`gather` takes; only the main process calls it.
 
         Raises:
             Exception: an exception of the main process is raised on every process.
         """
         if self.size == 1:
             return value()
-        answer: list[Any] = [None]
+        found, raised = None, None
         if self.is_main:
             try:
-                answer = [(value(), None)]
+                found = value()
             except Exception as error:
-                answer = [(None, error)]
-        dist.broadcast_object_list(answer, src=0, device=self._device)
-        found, raised = answer[0]
-        if raised is not None:
-            raise raised
+                raised = error
+        found, theirs = self.gather((found, raised))[0]
+        if theirs is not None:
+            raise raised or theirs
         return found
 
     def exchange(self, values: Sequence[Any]) -> list[Any]:
         """Sends one value to each process; returns the values sent to this one, by rank.
 
         Args:
-            values: a picklable object per process; the own one is returned as it is.
+            values: one per process, as :meth:`gather` takes; the own one is returned as it is.
         """
         if self.size == 1:
             return list(values)
-        sent = [
-            b"" if rank == self.rank else pickle.dumps(value) for rank, value in enumerate(values)
-        ]
+        sent = [b"" if rank == self.rank else pack(value) for rank, value in enumerate(values)]
         size_P = torch.tensor([len(each) for each in sent], device=self._device)
         their_size_P = torch.empty_like(size_P)
         dist.all_to_all_single(their_size_P, size_P)
@@ -102,7 +108,7 @@ class Distributed:
         dist.all_to_all_single(in_N, out_N, their_size_P.tolist(), size_P.tolist())
         parts = in_N.cpu().split(their_size_P.tolist())
         return [
-            values[rank] if rank == self.rank else pickle.loads(part.numpy().tobytes())
+            values[rank] if rank == self.rank else unpack(part.numpy().tobytes())
             for rank, part in enumerate(parts)
         ]
 

@@ -5,16 +5,15 @@ import re
 from datetime import timedelta
 
 import torch.distributed as dist
-from torch._C._distributed_c10d import Store
-from torch.distributed.rendezvous import rendezvous
+from torch._C._distributed_c10d import Store, TCPStore
 
-from agentgym_train.engine import peers
+from agentgym_train.engine import addresses, peers
 from agentgym_train.errors import TrainingError
 
 LIMIT = timedelta(minutes=10)  # for all processes to start
 
 
-def meet(timeout: timedelta) -> tuple[Store, int, int]:
+def meet(timeout: timedelta, secret: bytes = b"") -> tuple[Store, int, int]:
     """Meets the other processes as the variables of a launcher say, and watches them from then on.
 
     A process without the variables of a launcher is alone. torch would wait for a process that
@@ -22,6 +21,7 @@ def meet(timeout: timedelta) -> tuple[Store, int, int]:
 
     Args:
         timeout: of collectives.
+        secret: the processes of the run alone know it.
 
     Returns:
         A store that the processes share, the rank of this one, and the number of processes.
@@ -31,16 +31,26 @@ def meet(timeout: timedelta) -> tuple[Store, int, int]:
     """
     if "MASTER_ADDR" not in os.environ:
         os.environ.update(RANK="0", LOCAL_RANK="0", WORLD_SIZE="1")
+        addresses.stay_inside(os.environ)
         # A store in memory needs no port, which another program could have taken.
         return dist.HashStore(), 0, 1  # type: ignore[attr-defined]
     limit = min(timeout, LIMIT)
+    rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    address, port = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+    if inside := addresses.on_one_machine(os.environ):
+        addresses.stay_inside(os.environ)
+    main = addresses.LOOPBACK if inside else address
     try:
-        store, rank, size = next(rendezvous("env://", timeout=limit))
-        peers.watch(store, rank=rank, size=size)
-    except dist.DistError as error:
-        rank, size, address, port = (
-            os.environ[name] for name in ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
-        )
+        if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":
+            store: Store = TCPStore(address, port, size, timeout=limit)  # in torchrun's process
+        else:
+            # By itself, torch would listen on all addresses.
+            own = None if rank else addresses.listen(main, port).detach()
+            store = TCPStore(
+                main, port, size, is_master=rank == 0, timeout=limit, master_listen_fd=own
+            )
+        peers.watch(store, rank=rank, size=size, address=main, secret=secret)
+    except (dist.DistError, OSError) as error:
         raise TrainingError(
             f"process {rank} of {size} did not meet the others at {address}:{port} in"
             f" {limit.total_seconds():g} s: {str(error).splitlines()[0]}. Start"

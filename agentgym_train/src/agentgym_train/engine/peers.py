@@ -5,20 +5,28 @@ hours. NCCL does not notice the end of a process, and no library does while an e
 """
 
 import atexit
+import hmac
 import os
 import secrets
 import selectors
 import socket
+import struct
 import threading
+import time
 from collections.abc import Mapping
 from contextlib import suppress
+from typing import Any
 
 from torch._C._distributed_c10d import Store
 
+from agentgym_train.engine import addresses
 from agentgym_train.errors import TrainingError
 
 KEY = "agentgym_train/peers"
 GOODBYE = b"goodbye"
+CHALLENGE = 32  # bytes
+ANSWER = struct.Struct("!I32s")  # a rank, and the proof that its process knows the secret
+STRANGERS = 64  # connections without an answer at a time, in addition to one per process
 # A machine that is switched off closes no connection. Its silence ends one after 30 s.
 KEEP_ALIVE = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 4}
 WAIT = 60.0  # seconds for the first connection
@@ -101,13 +109,15 @@ def message(lost: int, size: int) -> str:
 _watch: Watch | None = None
 
 
-def watch(store: Store, *, rank: int, size: int) -> None:
+def watch(store: Store, *, rank: int, size: int, address: str, secret: bytes) -> None:
     """Starts to watch the other processes; all processes call it once.
 
     Args:
         store: the processes share it.
         rank: of this process.
         size: number of processes.
+        address: of the main process's machine, for the other processes.
+        secret: the processes alone know it. Other programs can reach the store and the port.
 
     Raises:
         TrainingError: a process cannot connect to the main process.
@@ -116,11 +126,16 @@ def watch(store: Store, *, rank: int, size: int) -> None:
     if size == 1:
         return
     try:
-        links = _call(store, rank) if rank else _answer(store, size)
+        if rank:
+            links = _call(store, rank, address, secret)
+        else:
+            with addresses.listen(address, 0) as listener:
+                store.set(KEY, str(listener.getsockname()[1]))
+                links = _accept(listener, size, secret)
     except OSError as error:
         raise TrainingError(
             f"process {rank} of {size}: no connection between it and process 0 on"
-            f" MASTER_ADDR={os.environ['MASTER_ADDR']} ({error}). The machines of a run must reach"
+            f" MASTER_ADDR={address} ({error}). The machines of a run must reach"
             " each other on all ports"
         ) from error
     _watch = Watch(links, rank=rank, size=size)
@@ -146,31 +161,65 @@ def wait(seconds: float = 2.0) -> None:
         _watch.wait(seconds)
 
 
-def _answer(store: Store, size: int) -> dict[int, socket.socket]:
-    """Returns the main process's connections to all others."""
-    token = secrets.token_hex(16)
+def _accept(listener: socket.socket, size: int, secret: bytes) -> dict[int, socket.socket]:
+    """Returns the main process's connections to all others.
+
+    Other programs can connect too. They delay no process.
+    """
+    listener.setblocking(False)
     links: dict[int, socket.socket] = {}
-    with socket.create_server(("", 0), backlog=size) as listener:
-        listener.settimeout(WAIT)
-        store.set(KEY, f"{listener.getsockname()[1]} {token}")
+    asked: dict[Any, bytes] = {}  # the challenge of each connection without an answer
+    deadline = time.monotonic() + WAIT
+    with selectors.DefaultSelector() as selector:
+        selector.register(listener, selectors.EVENT_READ)
         while len(links) < size - 1:
-            link, _ = listener.accept()
-            link.settimeout(WAIT)
-            said = link.recv(256).decode(errors="replace").split()
-            # Other programs can find the port.
-            if len(said) == 2 and secrets.compare_digest(said[0], token):
-                links[int(said[1])] = link
-            else:
-                link.close()
+            ready = selector.select(deadline - time.monotonic())
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{size - 1 - len(links)} did not connect in {WAIT:g} s")
+            link: Any
+            for link in [key.fileobj for key, _ in ready]:
+                if link is listener:
+                    with suppress(OSError):  # the other end has gone
+                        new, _ = listener.accept()
+                        asked[new] = secrets.token_bytes(CHALLENGE)
+                        selector.register(new, selectors.EVENT_READ)
+                        new.sendall(asked[new])
+                elif link in asked:
+                    selector.unregister(link)
+                    rank = _proven_rank(_receive(link), asked.pop(link), secret)
+                    if 0 < rank < size and rank not in links:
+                        links[rank] = link
+                    else:
+                        link.close()
+            while len(asked) > size + STRANGERS:
+                oldest = next(iter(asked))
+                del asked[oldest]
+                selector.unregister(oldest)
+                oldest.close()
+    for link in asked:
+        link.close()
     return links
 
 
-def _call(store: Store, rank: int) -> dict[int, socket.socket]:
+def _call(store: Store, rank: int, address: str, secret: bytes) -> dict[int, socket.socket]:
     """Returns the connection of another process to the main one."""
-    port, token = store.get(KEY).decode().split()
-    link = socket.create_connection((os.environ["MASTER_ADDR"], int(port)), timeout=WAIT)
-    link.sendall(f"{token} {rank}".encode())
+    link = socket.create_connection((address, int(store.get(KEY))), timeout=WAIT)
+    challenge = link.recv(CHALLENGE)
+    link.sendall(ANSWER.pack(rank, _proof(challenge, rank, secret)))
     return {0: link}
+
+
+def _proof(challenge: bytes, rank: int, secret: bytes) -> bytes:
+    """Returns what only a process with the secret can compute. It does not disclose the secret."""
+    return hmac.digest(secret, challenge + rank.to_bytes(4), "sha256")
+
+
+def _proven_rank(answer: bytes, challenge: bytes, secret: bytes) -> int:
+    """Returns the rank of a process that has answered a challenge, or 0 for a stranger."""
+    if len(answer) != ANSWER.size:
+        return 0
+    rank, proof = ANSWER.unpack(answer)
+    return rank if hmac.compare_digest(proof, _proof(challenge, rank, secret)) else 0
 
 
 def _receive(link: socket.socket) -> bytes:

@@ -1,12 +1,13 @@
 """The processes of a run: started by DeepSpeed's launcher, torchrun, srun or Kubernetes."""
 
 import json
+import secrets
 import sys
 from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 
 from agentgym_train.errors import ConfigError, RunFolderError
-from agentgym_train.files import write_whole
+from agentgym_train.files import write_private, write_whole
 
 # of processes that a launcher has started, and its name; a Slurm allocation or batch script alone
 # has no step
@@ -23,6 +24,7 @@ SLURM = {
 }
 MEETING = ("RANK", "MASTER_ADDR", "MASTER_PORT")
 PREPARED = "prepared.json"
+SECRET = ".secret"
 
 
 def launch_command(
@@ -125,8 +127,24 @@ def _number(variables: Mapping[str, str], name: str, default: int) -> int:
 
 
 def note_prepared(folder: Path, processes: int) -> None:
-    """Writes down for how many processes a run folder is prepared."""
+    """Writes down for how many processes a run folder is prepared, and a new secret of theirs."""
+    write_private(folder / SECRET, secrets.token_hex())
     write_whole(folder / PREPARED, json.dumps({"processes": processes}))
+
+
+def read_secret(folder: Path) -> bytes:
+    """Returns the secret of the processes of a prepared folder.
+
+    Raises:
+        RunFolderError: it cannot be read.
+    """
+    try:
+        return (folder / SECRET).read_bytes()
+    except OSError as error:
+        raise RunFolderError(
+            f"cannot read {folder / SECRET}: {error.strerror}. The user that starts the processes"
+            " must be the one that prepared the folder; 'agentgym-train prepare' makes the file"
+        ) from error
 
 
 def check_prepared(folder: Path, size: int) -> None:

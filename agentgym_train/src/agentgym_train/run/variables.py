@@ -5,13 +5,12 @@ knows few. A file that only the user can read carries these.
 """
 
 import json
-import os
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from agentgym_train.files import writing
+from agentgym_train.files import write_private
 
 CARRIED = (
     "AGENTGYM_*",
@@ -49,11 +48,7 @@ def carried(folder: Path, variables: Mapping[str, str]) -> Iterator[Path]:
         for name, value in variables.items()
         if any(fnmatchcase(name.upper(), pattern) for pattern in CARRIED)
     }
-    with writing(path):
-        path.unlink(missing_ok=True)
-        number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(number, "w", encoding="utf-8") as file:
-            json.dump(kept, file)
+    write_private(path, json.dumps(kept))
     try:
         yield path
     finally:

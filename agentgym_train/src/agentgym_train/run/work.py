@@ -27,6 +27,7 @@ from agentgym_train.reward import work as reward
 from agentgym_train.rollout.build import make_generator
 from agentgym_train.rollout.descriptions import describe
 from agentgym_train.run.folder import dated
+from agentgym_train.run.launch import read_secret
 from agentgym_train.trainer import Trainer
 
 SHOWN = 6  # trajectories in the readable file; environments share them, rounded up
@@ -42,7 +43,7 @@ def work(folder: Path, console: Console) -> None:
     lock = Lock(folder, shared=True)
     config = reward_config.load(folder / "config.toml")
     use_threads(config.run.threads)
-    start_processes(config.engine)
+    start_processes(config.engine, read_secret(folder))
     # Other processes share the first lock, and another start of 'work' would too.
     main = Lock(folder, name=".main-lock") if Distributed().is_main else None
     try:
