@@ -1,10 +1,13 @@
 """Files of a run.
 
 A file is complete or absent. It gets its final name only once its contents are on the disk. An
-error in writing names the file.
+error in writing names the file. The manifest of a folder, or the checksum beside a single file,
+shows later damage.
 """
 
+import hashlib
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,6 +48,48 @@ def write_whole(path: Path, text: str) -> None:
     with writing(path):
         draft.write_text(text, encoding="utf-8")
         publish(draft, path)
+
+
+def write_sealed(path: Path, text: str) -> None:
+    """Replaces a text file in one step, and keeps its checksum beside it.
+
+    The checksum is written first, beside the one of the old file: the process can be killed between
+    the two.
+    """
+    place = checksum_file(path)
+    old = place.read_bytes().split()[-1:] if place.is_file() else []
+    kept = [each.decode(errors="replace") for each in old]
+    write_whole(place, "\n".join([*kept, hashlib.blake2b(text.encode()).hexdigest()]))
+    write_whole(path, text)
+
+
+def checksum_file(path: Path) -> Path:
+    """Returns where :func:`write_sealed` keeps the checksum of a file."""
+    return path.with_name(f".{path.name}.blake2b")
+
+
+def sealed_fault(path: Path) -> str | None:
+    """Returns the fault of a file of :func:`write_sealed`, or None; a file without checksum has none.
+
+    An earlier version wrote it, or a user brought it.
+    """
+    try:
+        content, place = path.read_bytes(), checksum_file(path)
+        known = place.read_bytes().split() if place.exists() else None
+    except FileNotFoundError:
+        return "is missing"
+    except OSError as error:
+        return f"cannot be read ({error.strerror})"
+    found = hashlib.blake2b(content).hexdigest().encode()
+    return None if known is None or found in known else "does not match its checksum"
+
+
+def remove(path: Path) -> None:
+    """Removes a file, or a folder with everything in it; nothing if it does not exist."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def append(path: Path, text: str) -> None:

@@ -16,6 +16,7 @@ from fake_engine import STATE, FakeEngine, FakeTokenizer, save
 from safetensors.torch import save_file
 from tokenizers import Tokenizer, models
 
+from agentgym_envs import manifests
 from agentgym_train.engine import checkpoint
 from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import RunFolderError
@@ -28,10 +29,10 @@ def names(run):
 
 def test_a_checkpoint_is_whole_and_says_what_it_holds(tmp_path):
     folder = save(tmp_path, 2)
-    assert checkpoint.fault(folder) is None
+    assert manifests.fault(folder) is None
     assert checkpoint.read_state(folder) == STATE
     files = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
-    assert set(json.loads((folder / "manifest.json").read_text())) == files - {"manifest.json"}
+    assert manifests.read(folder).files.keys() == files - {"manifest.json"}
     assert {
         "engine/part.pt",
         "model/model.safetensors",
@@ -73,10 +74,8 @@ def test_two_processes_write_one_checkpoint(tmp_path):
     with ThreadPoolExecutor(2) as pool:
         first, second = pool.map(lambda rank: save(tmp_path, 2, engine=Ranked(rank)), range(2))
     assert first == second
-    assert checkpoint.fault(first) is None
-    assert {"part0.pt", "part1.pt", "model/model.safetensors"} < set(
-        json.loads((first / "manifest.json").read_text())
-    )
+    assert manifests.fault(first) is None
+    assert manifests.read(first).files.keys() > {"part0.pt", "part1.pt", "model/model.safetensors"}
     assert all(parts)
     assert not parts[0].keys() & parts[1].keys(), "each process reads its share"
 
@@ -270,4 +269,8 @@ def test_the_model_folder_is_replaced_whole(tmp_path):
     (target / "left.bin").write_text("of the old one")
     checkpoint.save_model(target, FakeEngine(b"new"), FakeTokenizer())
     assert (target / "model.safetensors").read_bytes() == b"new"
-    assert sorted(p.name for p in target.iterdir()) == ["model.safetensors", "tokenizer.json"]
+    assert sorted(p.name for p in target.iterdir()) == [
+        "manifest.json",
+        "model.safetensors",
+        "tokenizer.json",
+    ]
