@@ -1,103 +1,128 @@
-"""Every file of a run folder, damaged: the next command goes on exactly, or says what is damaged."""
+"""Each file of a run's folder, damaged: preparing the run repairs it and says so in one line.
 
+What a resumed run reads is then as before the damage, or from the checkpoint before.
+"""
+
+import io
 import json
+import os
 import shutil
-from pathlib import Path
+import tomllib
 
 import pytest
 import small_run
+from damaged import DAMAGES, contents, delete, flip, truncate
+from rich.console import Console
 
-from agentgym_train.reporting.metrics import MEASURED
+from agentgym_train import config as configuration
+from agentgym_train.errors import CheckpointError, ModelError, RunFolderError
+from agentgym_train.models import scratch
+from agentgym_train.reporting import report
+from agentgym_train.run import work
+from agentgym_train.run.prepare import prepare
 
 pytestmark = pytest.mark.slow
 
-OPTIONS = {
-    "scratch": {"hidden": 32, "episodes": 40, "steps": 60, "turns": 8},
-    "env": {"kwargs": {"rooms": [3]}, "groups": 2, "group_size": 4},
-    "algorithm": {"name": "grpo", "kl_coef": 0.05},
-    "eval": {"episodes": 2, "horizon": 4, "every": 1},
-}
+NEWEST, OLDER = "checkpoints/step-000007/", "checkpoints/step-000006/"
+WRITTEN = ("model/", "episodes/after/", "learning_curve.png", "trajectories.md", "prepared.json")
+"""Files that the run writes again without reading them."""
 
 
-def flip(path):
-    data = bytearray(path.read_bytes())
-    data[len(data) // 2] ^= 1
-    path.write_bytes(data)
+def write(home, **more):
+    return small_run.write(home, run={"folder": str(home / "run"), "save_every": 2, **more})
 
 
-def truncate(path):
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+def prepared(home, steps=8):
+    """Prepares a longer run in the folder; returns the warnings."""
+    said = io.StringIO()
+    config = configuration.load(write(home, steps=steps))
+    with report.Display(Console(file=said, width=80)) as display:
+        prepare(config, display).release()
+    return [line for line in said.getvalue().splitlines() if line.startswith("warning: ")]
 
 
-DAMAGES = {"flip": flip, "truncate": truncate, "delete": Path.unlink}
-TOOLS = {"zero_to_fp32.py", "zero_to_torch.py"}
+def state(folder, newest=NEWEST):
+    """Returns what a resumed run reads."""
+    found = {
+        name: content
+        for name, content in contents(folder).items()
+        if not name.startswith((*WRITTEN, "checkpoints/", "episodes/", "."))
+        or name.startswith(newest)
+    }
+    config = tomllib.loads(found.pop("config.toml").decode())
+    config["run"] |= {"folder": "", "steps": 0}
+    evaluation = json.loads(found.pop("evaluation.json"))
+    evaluation.pop("after", None)  # it is played again
+    rows = found.pop("failures.jsonl", b"")  # an empty file is as none
+    return found, config, evaluation, rows
 
 
-def write(home):
-    run = {"folder": str(home / "run"), "steps": 2, "save_every": 1, "keep": 2}
-    return small_run.write(home, run=run, **OPTIONS)
-
-
-@pytest.fixture(scope="module")
-def runs(warm, once):
-    """Returns folders: of a run of two steps, and of the same run with a third step."""
-
-    def play(home):
-        path = write(home)
-        warm.finish(path)
-        shutil.copytree(home / "run", home / "begun")
-        warm.finish(path, "--set", "run.steps=3")
-
-    home = once("damage", play)
-    return home / "begun", home / "run"
-
-
-def files(folder):
-    names = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
-    return sorted(path.as_posix() for path in names)
-
-
-def rows(folder):
-    lines = map(json.loads, (folder / "metrics.jsonl").read_text().splitlines())
-    return [{k: v for k, v in row.items() if k not in MEASURED} for row in lines]
-
-
-def test_list(runs, warm, tmp_path):
-    for name in files(runs[0]):
-        print(name)
-
-
-def check(runs, warm, home, name, damage):
-    """Damages a file, runs the same command again, and compares the run with the undisturbed one."""
-    begun, undisturbed = runs
+def check(played, home, name, damage):
+    """Damages a file of the run, prepares a longer one, and compares what that one reads."""
     folder = home / "run"
-    shutil.copytree(begun, folder)
-    size = (folder / name).stat().st_size
-    DAMAGES[damage](folder / name)
-    path = write(home)
-    said = warm.finish(path, "--set", "run.steps=3")
-    lines = [
-        line for line in said.splitlines() if line.startswith("warning: ") and str(folder) in line
-    ]
-    print(name, damage, size, lines)
-    assert rows(folder) == rows(undisturbed)
-    for each in ("model/model.safetensors", "init/model.safetensors", "evaluation.json"):
-        assert (folder / each).read_bytes() == (undisturbed / each).read_bytes()
-    assert len(lines) <= 1
-    return lines
+    shutil.copytree(played / "copy", folder)
+    damage(folder / name)
+    changed = contents(folder) != contents(played / "copy")
+    lines = prepared(home)
+    corrupt = changed and name.startswith(NEWEST)
+    assert (folder / NEWEST).is_dir() != corrupt
+    newest = OLDER if corrupt else NEWEST
+    assert state(folder, newest) == state(played / "copy", newest)
+    if not changed or name.startswith((*WRITTEN, OLDER)) or name == "failures.jsonl":
+        assert lines == []
+    elif name.startswith("."):  # a lock, or the checksum of another file
+        assert len(lines) <= 1
+    else:
+        (line,) = lines
+        assert name.partition("/")[0] in line
+        assert not corrupt or name.removeprefix(NEWEST) in line
 
 
-def test_every(runs, warm, tmp_path):
-    import time
+@pytest.fixture
+def remade(played, monkeypatch):
+    """Replaces the training of the small model by a copy of it."""
 
-    for name in files(runs[0]):
-        for damage in DAMAGES:
-            t = time.time()
-            home = tmp_path / "x"
-            shutil.rmtree(home, ignore_errors=True)
+    def make(draft, *args, **kwargs):
+        shutil.copytree(played / "copy" / "init", draft)
+        (draft / "manifest.json").unlink()
+
+    monkeypatch.setattr(scratch, "make", make)
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("init/model.safetensors", flip),
+        ("init/tokenizer.json", truncate),
+        ("init/config.json", delete),
+        ("init/manifest.json", flip),
+        ("init/manifest.json", delete),
+        ("config.toml", flip),
+        ("config.toml", delete),
+        (".config.toml.blake2b", truncate),
+        ("evaluation.json", truncate),
+        ("metrics.jsonl", flip),
+        ("metrics.jsonl", delete),
+        (NEWEST + "manifest.json", flip),
+        (NEWEST + "engine/mp_rank_00_model_states.pt", flip),
+        (NEWEST + "model/tokenizer.json", truncate),
+        (NEWEST + "state.json", delete),
+        ("episodes/before/episodes.jsonl", flip),
+        ("prepared.json", flip),
+        ("model/model.safetensors", truncate),
+    ],
+    ids=lambda value: getattr(value, "__name__", value),
+)
+def test_a_damaged_file_is_repaired_and_named(played, remade, tmp_path, name, damage):
+    check(played, tmp_path, name, damage)
+
+
+@pytest.mark.full
+def test_every_file_with_every_damage(played, tmp_path):
+    """The small model is really made again."""
+    for name in contents(played / "copy"):
+        for number, damage in enumerate(DAMAGES):
+            home = tmp_path / f"{number} {name.replace('/', ' ')}"
             home.mkdir()
-            try:
-                check(runs, warm, home, name, damage)
-            except AssertionError as error:
-                print("FAIL", name, damage, str(error)[:600])
-            print(time.time() - t)
+            check(played, home, name, damage)
+            shutil.rmtree(home)
