@@ -6,6 +6,7 @@ shows later damage.
 """
 
 import hashlib
+import logging
 import os
 import shutil
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from pathlib import Path
 from agentgym_envs.locks import lock
 from agentgym_train.errors import RunFolderError
 
+log = logging.getLogger(__name__)
 LOCK = ".lock"
 
 
@@ -82,6 +84,21 @@ def sealed_fault(path: Path) -> str | None:
         return f"cannot be read ({error.strerror})"
     found = hashlib.blake2b(content).hexdigest().encode()
     return None if known is None or found in known else "does not match its checksum"
+
+
+def read_sealed(path: Path, *, otherwise: str) -> str | None:
+    """Returns the text of a file of :func:`write_sealed`; None if it is missing or damaged.
+
+    Args:
+        path: the file.
+        otherwise: what happens without the file, for the warning about a damaged one.
+    """
+    if not path.exists():
+        return None
+    if found := sealed_fault(path):
+        log.warning("%s %s: %s", path, found, otherwise)
+        return None
+    return path.read_text(encoding="utf-8", errors="replace")
 
 
 def remove(path: Path) -> None:
