@@ -112,7 +112,9 @@ def test_a_damaged_checkpoint_gives_way_to_the_one_before(tmp_path, damage, file
     assert checkpoint.recover(tmp_path) == []
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b"{}", b"7", b"\xff", b"[" * 99_999])
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[]", b"null", b"{}", b"7", b"\xff", b"[" * 99_999]
+)
 def test_a_damaged_manifest_is_damage(tmp_path, content):
     older, newer = save(tmp_path, 2), save(tmp_path, 4)
     (newer / "manifest.json").write_bytes(content)
@@ -168,7 +170,11 @@ def test_a_checkpoint_of_an_earlier_version_is_used_and_said_to_be_one(tmp_path)
 
 def test_a_checkpoint_has_copies_of_the_files_of_the_run(tmp_path):
     lines = ['{"step": 1}\n', '{"step": 2}\n', '{"step": 3}\n', '{"step": 2, "cut']
-    contents = {"config.toml": "a = 1\n", "evaluation.json": "{}\n", "metrics.jsonl": "".join(lines)}
+    contents = {
+        "config.toml": "a = 1\n",
+        "evaluation.json": "{}\n",
+        "metrics.jsonl": "".join(lines),
+    }
     for name, content in contents.items():
         (tmp_path / name).write_text(content)
     folder = save(tmp_path, 2)
