@@ -71,9 +71,9 @@ def checksum_file(path: Path) -> Path:
 
 
 def sealed_fault(path: Path) -> str | None:
-    """Returns the fault of a file of :func:`write_sealed`, or None; a file without checksum has none.
+    """Returns the fault of a file of :func:`write_sealed`, or None.
 
-    An earlier version wrote it, or a user brought it.
+    A file without a checksum has no fault: an earlier version wrote it.
     """
     try:
         content, place = path.read_bytes(), checksum_file(path)

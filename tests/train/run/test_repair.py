@@ -11,8 +11,8 @@ from fake_engine import save
 from rich.console import Console
 
 from agentgym_envs import manifests
-from agentgym_envs.evaluate import record
 from agentgym_envs.errors import ArgumentError
+from agentgym_envs.evaluate import record
 from agentgym_train import config as configuration
 from agentgym_train import plugins
 from agentgym_train.engine import checkpoint
@@ -253,7 +253,7 @@ def test_a_damaged_model_is_not_loaded(tmp_path):
 
 @pytest.mark.parametrize("place", ["run", "checkpoints/step-000002"])
 def test_an_evaluation_rejects_a_damaged_configuration(run, place):
-    config, folder = run
+    _, folder = run
     where = folder if place == "run" else folder / place
     model = where / "model"
     model.mkdir(exist_ok=True)

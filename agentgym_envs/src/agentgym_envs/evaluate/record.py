@@ -257,8 +257,8 @@ def read(folder: Path) -> tuple[list[Row], int]:
     """Returns the lines of a run's folder, and the length in bytes of a partial last line.
 
     Raises:
-        ArgumentError: no such folder, an invalid line, or a file that differs from the manifest; the
-            message has the number of the line or the name of the file.
+        ArgumentError: no such folder, an invalid line, or a file that differs from the manifest;
+            the message has the number of the line or the name of the file.
     """
     check_manifest(folder)
     try:

@@ -126,7 +126,7 @@ def _number(variables: Mapping[str, str], name: str, default: int) -> int:
 
 
 def note_prepared(folder: Path, processes: int) -> None:
-    """Writes down for how many processes a run folder is prepared, and that its files are checked."""
+    """Writes down for how many processes a folder is prepared, and that its files are checked."""
     write_whole(folder / PREPARED, json.dumps({"processes": processes, "checked": True}))
 
 

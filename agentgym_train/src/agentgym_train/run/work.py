@@ -23,6 +23,7 @@ from agentgym_train.models.chat import Chat
 from agentgym_train.models.loading import check_files, device, load_tokenizer, use_threads
 from agentgym_train.reporting import metrics, report
 from agentgym_train.reward import work as reward
+from agentgym_train.reward.config import RewardConfig
 from agentgym_train.rollout.build import make_generator
 from agentgym_train.rollout.descriptions import describe
 from agentgym_train.run import repair
@@ -53,6 +54,7 @@ def work(folder: Path, console: Console) -> None:
         if isinstance(config, Config):
             work_on_policy(config, folder, console)
         else:
+            assert isinstance(config, RewardConfig)
             reward.work(config, folder, console)
     except RuntimeError as error:
         if late := joining.explain(error, config.engine.collective_timeout):
