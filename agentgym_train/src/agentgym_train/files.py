@@ -55,13 +55,11 @@ def write_whole(path: Path, text: str) -> None:
 def write_sealed(path: Path, text: str) -> None:
     """Replaces a text file in one step, and keeps its checksum beside it.
 
-    The checksum is written first, beside the one of the old file: the process can be killed between
+    The checksum is written first, beside that of the old file: the process can be killed between
     the two.
     """
-    place = checksum_file(path)
-    old = place.read_bytes().split()[-1:] if place.is_file() else []
-    kept = [each.decode(errors="replace") for each in old]
-    write_whole(place, "\n".join([*kept, hashlib.blake2b(text.encode()).hexdigest()]))
+    kept = [_digest(path.read_bytes())] if sealed_fault(path) is None else []
+    write_whole(checksum_file(path), "\n".join([*kept, _digest(text.encode())]))
     write_whole(path, text)
 
 
@@ -82,8 +80,12 @@ def sealed_fault(path: Path) -> str | None:
         return "is missing"
     except OSError as error:
         return f"cannot be read ({error.strerror})"
-    found = hashlib.blake2b(content).hexdigest().encode()
-    return None if known is None or found in known else "does not match its checksum"
+    fits = known is None or _digest(content).encode() in known
+    return None if fits else "does not match its checksum"
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.blake2b(content).hexdigest()
 
 
 def read_sealed(path: Path, *, otherwise: str) -> str | None:

@@ -169,17 +169,18 @@ def test_a_sealed_file_that_a_kill_interrupted_is_the_old_one(tmp_path, monkeypa
     replace = "agentgym_train.files.write_whole"
     real = write_sealed.__globals__["write_whole"]
     monkeypatch.setattr(replace, lambda place, text: real(place, text) if place != path else None)
-    write_sealed(path, "new")
+    for text in ("new", "newer"):  # also twice
+        write_sealed(path, text)
     monkeypatch.undo()
     assert (path.read_text(), sealed_fault(path)) == ("old", None)
     write_sealed(path, "newer")
     assert sealed_fault(path) is None
-    path.write_text("old")
+    path.write_text("another")
     assert sealed_fault(path) == "does not match its checksum"
     assert read_sealed(path, otherwise="so be it") is None
     assert f"{path} does not match its checksum: so be it" in caplog.text
     checksum_file(path).unlink()
-    assert read_sealed(path, otherwise="") == "old", "of an earlier version"
+    assert read_sealed(path, otherwise="") == "another", "of an earlier version"
 
 
 def display():

@@ -22,8 +22,8 @@ from agentgym_train.files import Lock, writing
 from agentgym_train.models.chat import Chat
 from agentgym_train.models.loading import check_files, device, load_tokenizer, use_threads
 from agentgym_train.reporting import metrics, report
+from agentgym_train.reward import config as reward_config
 from agentgym_train.reward import work as reward
-from agentgym_train.reward.config import RewardConfig
 from agentgym_train.rollout.build import make_generator
 from agentgym_train.rollout.descriptions import describe
 from agentgym_train.run import repair
@@ -44,7 +44,9 @@ def work(folder: Path, console: Console) -> None:
     lock = Lock(folder, shared=True)
     config, damage = saved_config(folder)
     if config is None or damage:
-        raise RunFolderError(f"{damage or folder}: start 'agentgym-train prepare' first")
+        raise RunFolderError(
+            f"{folder / 'config.toml'} is missing or damaged: 'agentgym-train prepare' restores it"
+        )
     use_threads(config.run.threads)
     start_processes(config.engine)
     # Other processes share the first lock, and another start of 'work' would too.
@@ -54,7 +56,7 @@ def work(folder: Path, console: Console) -> None:
         if isinstance(config, Config):
             work_on_policy(config, folder, console)
         else:
-            assert isinstance(config, RewardConfig)
+            assert isinstance(config, reward_config.RewardConfig)
             reward.work(config, folder, console)
     except RuntimeError as error:
         if late := joining.explain(error, config.engine.collective_timeout):
@@ -181,7 +183,7 @@ def evaluate_checkpoint(
     damage = config_fault(saved) if saved else None
     if config_file is None and damage:
         raise CheckpointError(f"{saved}/config.toml {damage}: name a configuration with --config")
-    own = configuration.load(saved / "config.toml") if saved and not damage else None
+    own = reward_config.load(saved / "config.toml") if saved and not damage else None
     config = configuration.load(config_file or f"{saved}/config.toml", overrides)
     config = dated(config, own)
     use_threads(config.run.threads)
