@@ -67,7 +67,8 @@ def check(played, home, name, damage):
     assert state(folder, newest) == state(played / "copy", newest)
     if not changed or name.startswith((*WRITTEN, OLDER)):
         assert lines == []
-    elif name.startswith(("failures.jsonl", ".")):  # empty, a lock, or the checksum of another file
+    elif name.startswith(("failures.jsonl", ".", "episodes/before/manifest")):
+        # empty, a lock, the checksum of another file, or as of an earlier version
         assert len(lines) <= 1
     else:
         (line,) = lines
@@ -115,11 +116,11 @@ def test_a_damaged_file_is_repaired_and_named(played, remade, tmp_path, name, da
 
 
 @pytest.mark.full
-def test_every_file_with_every_damage(played, tmp_path):
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda value: value.__name__)
+def test_every_file(played, tmp_path, damage):
     """The small model is really made again."""
     for name in contents(played / "copy"):
-        for number, damage in enumerate(DAMAGES):
-            home = tmp_path / f"{number} {name.replace('/', ' ')}"
-            home.mkdir()
-            check(played, home, name, damage)
-            shutil.rmtree(home)
+        home = tmp_path / name.replace("/", " ")
+        home.mkdir()
+        check(played, home, name, damage)
+        shutil.rmtree(home)
