@@ -65,6 +65,27 @@ def test_processes_that_share_a_baseline_find_what_one_process_finds(tmp_path, m
     assert 0 < alone["turns"] < 40
 
 
+def test_a_result_is_noted_after_its_episodes(tmp_path, monkeypatch):
+    """So an interruption between the two plays the evaluation again."""
+    config = configuration.load(small_run.write(tmp_path))
+    tests = HeldOut.__new__(HeldOut)
+    tests.config, tests.folder, tests.distributed = config, tmp_path, Distributed()
+    tests.envs, tests.notes = [], Notes()
+    monkeypatch.setattr(held_out.evaluate, "overall", lambda played: {"success": 0.5})
+
+    def interrupted(*args, **options):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(held_out.episodes, "write", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            tests.play("before", 0)
+    assert tests.notes == {}
+    tests.play("before", 0)
+    assert tests.notes == {"before": {"success": 0.5, "step": 0}}
+    assert (tmp_path / "episodes" / "before" / "episodes.jsonl").exists()
+
+
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_baseline_that_fails_in_one_process_costs_its_row_in_all_and_not_the_run(
     tmp_path, monkeypatch, capsys, rank

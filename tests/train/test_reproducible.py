@@ -16,7 +16,7 @@ from agentgym_train import config as configuration
 from agentgym_train.evaluation import evaluate
 from agentgym_train.models import scratch
 from agentgym_train.reporting import report
-from agentgym_train.run import prepare, work
+from agentgym_train.run import repair, work
 
 
 def test_processes_with_two_threads_agree_whatever_the_order_in_which_environments_answer(
@@ -56,9 +56,14 @@ def test_all_parts_of_a_run_have_the_threads_that_its_file_names(tmp_path, monke
     )
     config = configuration.load(path)
     path.rename(tmp_path / "config.toml")
-    monkeypatch.setattr(scratch, "make", lambda folder, *args, **options: folder.mkdir())
+
+    def make(folder, *args, **options):
+        folder.mkdir()
+        (folder / "config.json").touch()
+
+    monkeypatch.setattr(scratch, "make", make)
     monkeypatch.setattr(work, "work_on_policy", lambda *args: None)
-    assert threads(lambda: prepare.make_init(config, tmp_path, report.Display(console))) == 3
+    assert threads(lambda: repair.prepare_init(config, tmp_path, report.Display(console))) == 3
     assert threads(lambda: work.work(tmp_path, console)) == 3
     tiny.save(tmp_path / "model", template=tiny.CHATML)
     monkeypatch.setattr(evaluate, "evaluate", lambda *args: evaluate.Played([], []))

@@ -94,11 +94,19 @@ def read(
         OSError: the file cannot be read.
         ArgumentError: a line is not a valid row; the message has its number.
     """
-    whole, _, cut = path.read_bytes().rpartition(b"\n")
+    *whole, cut = path.read_bytes().split(b"\n")
     return [
-        parsed(line, path, number, fits, what, unpack)
-        for number, line in enumerate(whole.splitlines(), 1)
+        parsed(line, path, number, fits, what, unpack) for number, line in enumerate(whole, 1)
     ], len(cut)
+
+
+def drop_partial(path: Path) -> bool:
+    """Removes a partial last line from a file; returns whether there was one."""
+    content = path.read_bytes() if path.exists() else b""
+    whole = content.rfind(b"\n") + 1
+    if whole < len(content):
+        os.truncate(path, whole)
+    return whole < len(content)
 
 
 def has(value: Any, types: Mapping[str, Any]) -> bool:

@@ -1,10 +1,14 @@
 """Files of a run.
 
 A file is complete or absent. It gets its final name only once its contents are on the disk. An
-error in writing names the file.
+error in writing names the file. The manifest of a folder, or the checksum beside a single file,
+shows later damage.
 """
 
+import hashlib
+import logging
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +16,7 @@ from pathlib import Path
 from agentgym_envs.locks import lock
 from agentgym_train.errors import RunFolderError
 
+log = logging.getLogger(__name__)
 LOCK = ".lock"
 
 
@@ -54,6 +59,65 @@ def write_private(path: Path, text: str) -> None:
         number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with open(number, "w", encoding="utf-8") as file:
             file.write(text)
+
+
+def write_sealed(path: Path, text: str) -> None:
+    """Replaces a text file in one step, and keeps its checksum beside it.
+
+    The checksum is written first, beside that of the old file: the process can be killed between
+    the two.
+    """
+    kept = [_digest(path.read_bytes())] if sealed_fault(path) is None else []
+    write_whole(checksum_file(path), "\n".join([*kept, _digest(text.encode())]))
+    write_whole(path, text)
+
+
+def checksum_file(path: Path) -> Path:
+    """Returns where :func:`write_sealed` keeps the checksum of a file."""
+    return path.with_name(f".{path.name}.blake2b")
+
+
+def sealed_fault(path: Path) -> str | None:
+    """Returns the fault of a file of :func:`write_sealed`, or None.
+
+    A file without a checksum has no fault: an earlier version wrote it.
+    """
+    try:
+        content, place = path.read_bytes(), checksum_file(path)
+        known = place.read_bytes().split() if place.exists() else None
+    except FileNotFoundError:
+        return "is missing"
+    except OSError as error:
+        return f"cannot be read ({error.strerror})"
+    fits = known is None or _digest(content).encode() in known
+    return None if fits else "does not match its checksum"
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.blake2b(content).hexdigest()
+
+
+def read_sealed(path: Path, *, otherwise: str) -> str | None:
+    """Returns the text of a file of :func:`write_sealed`; None if it is missing or damaged.
+
+    Args:
+        path: the file.
+        otherwise: what happens without the file, for the warning about a damaged one.
+    """
+    if not path.exists():
+        return None
+    if found := sealed_fault(path):
+        log.warning("%s %s: %s", path, found, otherwise)
+        return None
+    return path.read_text(encoding="utf-8", errors="replace")
+
+
+def remove(path: Path) -> None:
+    """Removes a file, or a folder with everything in it; nothing if it does not exist."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def append(path: Path, text: str) -> None:

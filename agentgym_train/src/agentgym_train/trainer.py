@@ -55,7 +55,7 @@ class Trainer:
         self.distributed = self.engine.distributed
         self.producers = self._producers(parts.model_path)
         self.start = self._resume(parts.newest) if parts.newest else 0
-        metrics_file, failures_file = (self.folder / name for name in metrics.FILES)
+        metrics_file, failures_file = (self.folder / name for name in checkpoint.LINES)
         self.rows = MetricsFile(metrics_file, start=self.start, distributed=self.distributed)
         self.failures = FailureLog(failures_file, self.distributed, start=self.start)
         self.load()

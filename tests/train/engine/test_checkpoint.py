@@ -3,6 +3,7 @@
 Damaged checkpoints are found, and intact ones stay.
 """
 
+import errno
 import json
 import os
 import resource
@@ -16,6 +17,7 @@ from fake_engine import STATE, FakeEngine, FakeTokenizer, save
 from safetensors.torch import save_file
 from tokenizers import Tokenizer, models
 
+from agentgym_envs import manifests
 from agentgym_train.engine import checkpoint
 from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import RunFolderError
@@ -28,10 +30,10 @@ def names(run):
 
 def test_a_checkpoint_is_whole_and_says_what_it_holds(tmp_path):
     folder = save(tmp_path, 2)
-    assert checkpoint.fault(folder) is None
+    assert manifests.fault(folder) is None
     assert checkpoint.read_state(folder) == STATE
     files = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
-    assert set(json.loads((folder / "manifest.json").read_text())) == files - {"manifest.json"}
+    assert manifests.read(folder).files.keys() == files - {"manifest.json"}
     assert {
         "engine/part.pt",
         "model/model.safetensors",
@@ -73,10 +75,8 @@ def test_two_processes_write_one_checkpoint(tmp_path):
     with ThreadPoolExecutor(2) as pool:
         first, second = pool.map(lambda rank: save(tmp_path, 2, engine=Ranked(rank)), range(2))
     assert first == second
-    assert checkpoint.fault(first) is None
-    assert {"part0.pt", "part1.pt", "model/model.safetensors"} < set(
-        json.loads((first / "manifest.json").read_text())
-    )
+    assert manifests.fault(first) is None
+    assert manifests.read(first).files.keys() > {"part0.pt", "part1.pt", "model/model.safetensors"}
     assert all(parts)
     assert not parts[0].keys() & parts[1].keys(), "each process reads its share"
 
@@ -112,12 +112,84 @@ def test_a_damaged_checkpoint_gives_way_to_the_one_before(tmp_path, damage, file
     assert checkpoint.recover(tmp_path) == []
 
 
-@pytest.mark.parametrize("text", ["", "{", "[1", '{"a'])
-def test_a_damaged_manifest_is_damage(tmp_path, text):
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[]", b"null", b"{}", b"7", b"\xff", b"[" * 99_999]
+)
+def test_a_damaged_manifest_is_damage(tmp_path, content):
     older, newer = save(tmp_path, 2), save(tmp_path, 4)
-    (newer / "manifest.json").write_text(text)
+    (newer / "manifest.json").write_bytes(content)
     assert checkpoint.intact(tmp_path) == [older]
-    assert len(checkpoint.recover(tmp_path)) == 1
+    (line,) = checkpoint.recover(tmp_path)
+    assert str(newer) in line
+    assert "\n" not in line
+    assert checkpoint.latest(tmp_path) == older
+
+
+def test_other_names_beside_checkpoints_are_ignored(tmp_path):
+    """Also when old checkpoints are removed."""
+    older, home = save(tmp_path, 2), tmp_path / "checkpoints"
+    others = ("step-000008.bak", "step-abc", "step-", "step-3", "corrupt-old", "step--00001")
+    for name in others:
+        (home / name).mkdir()
+    (home / "step-000009").write_text("a file")
+    (home / "step-000010").symlink_to(home / "nowhere")
+    assert checkpoint.recover(tmp_path) == []
+    assert checkpoint.intact(tmp_path) == [older]
+    save(tmp_path, 10, keep=1)
+    assert names(tmp_path) == sorted([*others, "step-000009", "step-000010"])
+    assert checkpoint.latest(tmp_path).name == "step-000010"
+
+
+def test_a_checkpoint_that_cannot_be_read_is_skipped(tmp_path, monkeypatch):
+    """As without permission, which root has anyway."""
+    older, newer = save(tmp_path, 2), save(tmp_path, 4)
+    opened = Path.open
+
+    def open_some(path, *args, **kwargs):
+        if newer in path.parents:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return opened(path, *args, **kwargs)
+
+    monkeypatch.setattr(Path, "open", open_some)
+    assert checkpoint.latest(tmp_path) == older
+    (line,) = checkpoint.recover(tmp_path)
+    assert "Permission denied" in line
+    assert checkpoint.latest(tmp_path) == older
+
+
+def test_a_checkpoint_of_an_earlier_version_is_used_and_said_to_be_one(tmp_path):
+    folder = save(tmp_path, 2)
+    listed = manifests.read(folder).files
+    (folder / "manifest.json").write_text(json.dumps(listed, indent=1))
+    (line,) = checkpoint.recover(tmp_path)
+    assert "earlier version" in line
+    assert checkpoint.latest(tmp_path) == folder
+    flip(folder / "engine/part.pt")
+    assert "another checksum" in checkpoint.recover(tmp_path)[0]
+
+
+def test_a_checkpoint_has_copies_of_the_files_of_the_run(tmp_path):
+    lines = ['{"step": 1}\n', '{"step": 2}\n', '{"step": 3}\n', '{"step": 2, "cut']
+    contents = {
+        "config.toml": "a = 1\n",
+        "evaluation.json": "{}\n",
+        "metrics.jsonl": "".join(lines),
+    }
+    for name, content in contents.items():
+        (tmp_path / name).write_text(content)
+    folder = save(tmp_path, 2)
+    assert (folder / "metrics.jsonl").read_text() == "".join(lines[:2])
+    assert (folder / "config.toml").read_text() == "a = 1\n"
+    assert manifests.read(folder).files.keys() >= contents.keys()
+    assert not (folder / "failures.jsonl").exists()
+
+
+def test_the_model_of_a_checkpoint_has_a_manifest(tmp_path):
+    folder = save(tmp_path, 2)
+    assert manifests.fault(folder / "model") is None
+    assert manifests.read(folder / "model").files.keys() == {"model.safetensors", "tokenizer.json"}
+    flip(folder / "model/tokenizer.json")
+    assert "tokenizer.json" in manifests.fault(folder / "model")
 
 
 def test_the_newest_is_by_number_and_not_by_name(tmp_path):
@@ -270,4 +342,8 @@ def test_the_model_folder_is_replaced_whole(tmp_path):
     (target / "left.bin").write_text("of the old one")
     checkpoint.save_model(target, FakeEngine(b"new"), FakeTokenizer())
     assert (target / "model.safetensors").read_bytes() == b"new"
-    assert sorted(p.name for p in target.iterdir()) == ["model.safetensors", "tokenizer.json"]
+    assert sorted(p.name for p in target.iterdir()) == [
+        "manifest.json",
+        "model.safetensors",
+        "tokenizer.json",
+    ]

@@ -4,6 +4,7 @@ DeepSpeed's universal checkpoint keeps the state of the optimizer.
 """
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import regrouped
 import safetensors.torch
 import tiny
 import torch
+from damaged import delete, flip, truncate
 from fake_engine import STATE, save
 
 from agentgym_train.engine import checkpoint
@@ -91,6 +93,7 @@ def test_only_a_sharded_state_is_converted_and_only_for_another_number(tmp_path,
         calls.append(command)
         draft = Path(command[command.index("--output_folder") + 1])
         draft.mkdir()
+        (draft / "zero").write_text("state")
         return subprocess.CompletedProcess(command, 0)
 
     monkeypatch.setattr(subprocess, "run", tool)
@@ -105,10 +108,21 @@ def test_only_a_sharded_state_is_converted_and_only_for_another_number(tmp_path,
     for _ in range(2):
         checkpoint.convert(folder, processes=2)
     assert len(calls) == 1
+    assert checkpoint.convert(folder, processes=2) == []
     fits(folder, processes=2)
     with pytest.raises(CheckpointError, match="zero_stage=3"):
         fits(folder, processes=2, stage=3)
     assert checkpoint.recover(tmp_path) == [], "it stays intact"
+    for damage in (flip, truncate, delete):
+        damage(folder / "universal" / "engine" / "zero")
+        (line,) = checkpoint.convert(folder, processes=1)
+        assert "engine/zero" in line
+        assert "made again" in line
+        assert checkpoint.convert(folder, processes=1) == []
+    shutil.rmtree(folder / "universal")
+    (folder / "universal").write_text("a file")
+    assert len(checkpoint.convert(folder, processes=2)) == 1
+    assert checkpoint.is_universal(folder)
 
 
 @pytest.mark.full

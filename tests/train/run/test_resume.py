@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from statistics import fmean
 
+import damaged
 import interrupted
 import pytest
 import safetensors.torch
@@ -46,13 +47,9 @@ def lines(folder):
     return file.read_text().count("\n") if file.exists() else 0
 
 
-@pytest.fixture(scope="module")
-def undisturbed(warm, once):
-    def play(home):
-        run = {"folder": str(home / "run"), "steps": 7, "save_every": 2}
-        warm.finish(small_run.write(home, run=run))
-
-    return once("undisturbed", play) / "run"
+@pytest.fixture
+def undisturbed(played):
+    return played / "run"
 
 
 def test_a_run_leaves_what_was_promised(undisturbed):
@@ -111,8 +108,20 @@ def test_kill_9_and_again_equals_an_undisturbed_run(undisturbed, warm, tmp_path)
     kill_when(warm, path, lambda: lines(folder) >= 3)
     with (folder / "metrics.jsonl").open("a") as file:
         file.write('{"step": 99, "cut off')  # as after a kill in the middle of a write
-    warm.finish(path)
+    for name in ("init/model.safetensors", "config.toml", "episodes/before/episodes.jsonl"):
+        damaged.flip(folder / name)
+    (folder / "evaluation.json").unlink()
+    said = warm.finish(path)
+    warnings = [
+        line for line in said.splitlines() if line.startswith("warning: ") and str(folder) in line
+    ]
+    for name in ("init", "config.toml", "evaluation.json", "episodes/before", "metrics.jsonl"):
+        assert any(f"{folder / name} " in line for line in warnings), name
+    assert len(warnings) == 5
     assert rows(folder) == rows(undisturbed)
+    assert (folder / "init/model.safetensors").read_bytes() == (
+        undisturbed / "init/model.safetensors"
+    ).read_bytes()
     assert sum(r["grad_norm"] > 0 for r in rows(folder)) > 3, "there was something to learn"
     ours, theirs = (json.loads((f / "evaluation.json").read_text()) for f in (folder, undisturbed))
     assert ours == theirs

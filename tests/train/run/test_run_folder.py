@@ -19,7 +19,7 @@ from agentgym_train import cli, plugins
 from agentgym_train import config as configuration
 from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import RunFolderError, TrainingError
-from agentgym_train.files import Lock, write_whole
+from agentgym_train.files import Lock, checksum_file, write_whole
 from agentgym_train.reporting import metrics
 from agentgym_train.run.folder import CHANGEABLE, claim_folder
 from agentgym_train.run.work import check_learned
@@ -118,10 +118,12 @@ def test_a_run_without_the_newest_options_of_its_plugins_is_recognised(tmp_path)
     """An earlier version wrote the folder; the options have their defaults now."""
     path = small_run.write(tmp_path, scorer=[{"name": "penalty", "invalid": 0.1}])
     saved = claim(path) / "config.toml"
+    checksum_file(saved).unlink()
     text = saved.read_text()
     assert ", overlong = 0.0" in text
     saved.write_text(text.replace(", overlong = 0.0", "").replace("replacements = 0\n", ""))
     claim(path)
+    checksum_file(saved).unlink()
     path = small_run.write(tmp_path, scorer=[{"name": "penalty", "invalid": 0.1, "overlong": 1.0}])
     saved.write_text(text.replace(", overlong = 0.0", ""))
     with pytest.raises(RunFolderError, match=r"scorer\.0\.overlong was 0\.0 and is now 1\.0"):
@@ -195,33 +197,6 @@ def test_processes_of_one_run_share_its_lock(tmp_path):
         Lock(tmp_path)
     worker.release()
     Lock(tmp_path).release()
-
-
-@pytest.mark.parametrize(
-    ("file", "text", "message"),
-    [
-        ("evaluation.json", '{"before": {"success": 0.', "evaluation.json is not valid JSON"),
-        ("metrics.jsonl", '{"step": 1}\n\0\0\0\0\n{"step": 3}\n', "line 2 of "),
-        *(
-            pytest.param(*case, marks=pytest.mark.full)
-            for case in [
-                ("evaluation.json", "", "evaluation.json is not valid JSON"),
-                ("evaluation.json", "[3]", "evaluation.json holds no results"),
-                ("metrics.jsonl", '{"step": 1}\n{"stp": 2}\n', "line 2 of "),
-                ("metrics.jsonl", "7\n", "line 1 of "),
-            ]
-        ),
-    ],
-)
-def test_results_that_cannot_be_read_are_named_before_any_work(tmp_path, file, text, message):
-    path = small_run.write(tmp_path, model={"path": small_model(tmp_path)})
-    folder = claim(path)
-    (folder / file).write_text(text)
-    output = refused("run", path)
-    assert message in output
-    assert str(folder / file) in output
-    assert "Delete" in output
-    assert (folder / file).read_text() == text
 
 
 def test_a_metrics_line_that_was_cut_off_is_written_again(tmp_path):

@@ -62,7 +62,7 @@ def test_a_resumed_run_keeps_the_date_of_its_first_start(tmp_path, monkeypatch):
 def test_a_run_of_a_version_without_dates_can_be_resumed(tmp_path):
     path = small_run.write(tmp_path)
     folder.claim_folder(configuration.load(path))
-    dated = folder.dated(configuration.load(path), tmp_path / "run" / "config.toml")
+    dated = folder.dated(configuration.load(path), configuration.load(path))
     assert dated.run.date == datetime.date.today().isoformat()
     folder.claim_folder(dated)
 

@@ -13,7 +13,9 @@ from agentgym_envs.errors import MissingExtra
 from agentgym_train import plugins
 from agentgym_train.config import Config, EnvConfig, RunConfig
 from agentgym_train.errors import ConfigError
+from agentgym_train.files import checksum_file, write_sealed
 from agentgym_train.reporting import report
+from agentgym_train.trackers import trackio
 
 ELSEWHERE = "not installed here; `tox run -e full` installs it and runs this test"
 NUMBERS = {"horizon": 4, "episodes": 64, "time/collect": 1.5}
@@ -251,3 +253,22 @@ def test_options_are_written_out(options, full, monkeypatch):
     if "project" in full:
         with pytest.raises(ConfigError, match=r"tracker\.project"):
             plugins.make(plugins.TRACKER, {**options, "project": ""})
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "[]", "null", "7", '{"name"', "\xff", "[" * 99_999, '{"name": "mine", "step": 4}'],
+)
+def test_a_damaged_file_of_the_tracked_run_is_one_warning(tmp_path, caplog, content):
+    """Another run begins, since the name can be wrong."""
+    kept = tmp_path / trackio.KEPT
+    assert trackio._read(kept) == {}
+    write_sealed(kept, '{"name": "mine", "step": 3}')
+    assert trackio._read(kept) == {"name": "mine", "step": 3}
+    kept.write_text(content)
+    assert trackio._read(kept) == {}
+    (said,) = [record.getMessage() for record in caplog.records]
+    assert str(kept) in said
+    assert "is another one" in said
+    checksum_file(kept).unlink()
+    assert trackio._read(kept).get("step") == (4 if "step" in content else None)

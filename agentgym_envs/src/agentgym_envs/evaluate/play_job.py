@@ -54,8 +54,8 @@ def carry_out(job: Job) -> Outcome:
         asyncio.run(_checked(connect(job.client.endpoint)))
     opened = Record(job.folder, job.settings)
     try:
-        if opened.cut:
-            _warn(f"warning: {lines} ended in half a line, which is dropped")
+        for torn in opened.torn:
+            _warn(f"warning: {torn} ended in half a line, which is dropped")
         runner = _runner(job, opened)
         if runner.missing(job.items):
             opened.begin(_session(job), change=job.options.allow_version_change)

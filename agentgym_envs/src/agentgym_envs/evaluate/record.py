@@ -43,12 +43,13 @@ folder, also of episodes that did not finish.
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agentgym_envs import lines
+from agentgym_envs import lines, manifests
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate.budget import Usage
 from agentgym_envs.evaluate.packing import packed, unpacked
@@ -152,6 +153,9 @@ class Record(Rows):
         self.rows, self.cut = read(folder)
         """The lines so far, and the bytes of a partial last line, which is dropped."""
         self._lines.drop(self.cut)
+        self.torn = [folder / EPISODES] if self.cut else []
+        """The files that ended in a partial line."""
+        self.torn += [folder / name for name in (USAGE, PROMPTS) if _dropped(folder / name)]
         self._settings = read_settings(folder)
         self._shared: lines.Lines | None = None
         self._usage: lines.Lines | None = None
@@ -253,14 +257,26 @@ def read(folder: Path) -> tuple[list[Row], int]:
     """Returns the lines of a run's folder, and the length in bytes of a partial last line.
 
     Raises:
-        ArgumentError: no such folder, or an invalid line; the message has its number.
+        ArgumentError: no such folder, an invalid line, or a file that differs from the manifest;
+            the message has the number of the line or the name of the file.
     """
+    check_manifest(folder)
     try:
         return lines.read(folder / EPISODES, fits=_fits, what="episode", unpack=unpacked)
     except OSError as error:
         raise ArgumentError(
             f"{folder} holds no results: {EPISODES} cannot be read ({error.strerror})"
         ) from error
+
+
+def check_manifest(folder: Path) -> None:
+    """Compares a folder with its manifest; agentgym-train writes one for its evaluations.
+
+    Raises:
+        ArgumentError: a file is damaged; names it.
+    """
+    if os.path.lexists(folder / manifests.MANIFEST) and (found := manifests.fault(folder)):
+        raise ArgumentError(f"{folder} is damaged: {found}")
 
 
 def parsed(line: bytes, folder: Path, number: int) -> Row:
@@ -352,6 +368,13 @@ def _open_prompts(folder: Path) -> tuple[lines.Lines, dict[str, Any]]:
     opened = lines.Lines(path, busy=f"another run is at work in {folder}")
     opened.drop(lines.read(path, fits=_names, what="prompt")[1])
     return opened, prompts(folder)
+
+
+def _dropped(path: Path) -> bool:
+    try:
+        return lines.drop_partial(path)
+    except OSError as error:
+        raise ArgumentError(f"cannot read or write {path}: {error.strerror}") from error
 
 
 def _read_if_there(path: Path, **options: Any) -> tuple[list[Row], int]:

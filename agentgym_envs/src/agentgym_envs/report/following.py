@@ -57,8 +57,10 @@ class Followed:
         """Reads the new lines; a partial last line waits for its rest.
 
         Raises:
-            ArgumentError: an invalid line, or a file that cannot be read.
+            ArgumentError: an invalid line, or a file that cannot be read or is damaged.
         """
+        if not self.read:
+            record.check_manifest(self.folder)
         try:
             with (self.folder / EPISODES).open("rb") as file:
                 file.seek(self.read)

@@ -101,8 +101,8 @@ def _opened(folder: Path, settings: Settings, rivals: Iterable[Competitor]) -> R
     if not lines.exists() or not lines.stat().st_size:
         _check(rivals)
     record = Record(folder, settings)
-    if record.cut:
-        _warn(f"warning: {lines} ended in half a line, which is dropped")
+    for torn in record.torn:
+        _warn(f"warning: {torn} ended in half a line, which is dropped")
     return record
 
 

@@ -9,16 +9,22 @@ format.
         model/          for transformers.AutoModelForCausalLM.from_pretrained
         model/adapter/  the adapter of model.lora, for peft.PeftModel.from_pretrained
         state.json      steps done, state of the curricula, ZeRO stage, shape of the model
-        manifest.json   size and checksum of every other file
+        config.toml, metrics.jsonl, failures.jsonl, evaluation.json
+                        copies of the run's files, up to this step
+        manifest.json   size and checksum of every other file, and its own checksum
         universal/      engine and critic for any number of processes; made on resuming with
-                        another number of processes
+                        another number of processes; it has a manifest too
     checkpoints/corrupt-000100/
         a checkpoint whose files do not match its manifest; the next checkpoint removes it
+
+``model/`` has a manifest too, for commands that read it alone. Other names beside the checkpoints
+are ignored.
 """
 
-import hashlib
 import json
+import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -27,8 +33,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agentgym_envs import manifests
 from agentgym_train.errors import CheckpointError
-from agentgym_train.files import publish, write_whole, writing
+from agentgym_train.files import publish, remove, write_whole, writing
 
 if TYPE_CHECKING:  # transformers' models take seconds to load
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -36,8 +43,12 @@ if TYPE_CHECKING:  # transformers' models take seconds to load
     from agentgym_train.engine.deepspeed import Engine
     from agentgym_train.engine.distributed import Distributed
 
-MANIFEST = "manifest.json"
 ENGINES = ("engine", "critic")
+LINES = ("metrics.jsonl", "failures.jsonl")
+"""Files of the run with a line per step or failure."""
+COPIED = ("config.toml", "evaluation.json", *LINES)
+"""Files of the run that a checkpoint has copies of."""
+NAME = re.compile(r"(step|corrupt)-(\d{6}|[1-9]\d{6,})")
 
 
 @dataclass(frozen=True)
@@ -84,7 +95,7 @@ def intact(run: Path) -> list[Path]:
     Checkpoints with a file that is missing or has another size are left out. Checksums are not
     compared.
     """
-    return [folder for folder in _all(run) if fault(folder, checksums=False) is None]
+    return [folder for folder in _all(run) if manifests.fault(folder, checksums=False) is None]
 
 
 def latest(run: Path) -> Path | None:
@@ -101,45 +112,27 @@ def newest(run: Path, distributed: "Distributed") -> tuple[Path | None, bool]:
     return found, found is not None and distributed.from_main(lambda: is_universal(found))
 
 
-def fault(folder: Path, *, checksums: bool = True) -> str | None:
-    """Returns the first fault of a checkpoint's files, or None.
-
-    Args:
-        folder: the checkpoint.
-        checksums: compare contents too, which reads every byte.
-    """
-    try:
-        manifest: dict[str, dict[str, Any]] = json.loads(
-            (folder / MANIFEST).read_text(encoding="utf-8")
-        )
-    except (OSError, ValueError) as error:
-        return f"{MANIFEST} cannot be read ({error})"
-    for name, entry in manifest.items():
-        path = folder / name
-        if not path.is_file():
-            return f"{name} is missing"
-        if path.stat().st_size != entry["bytes"]:
-            return f"{name} has {path.stat().st_size} bytes, not {entry['bytes']}"
-        if checksums and _entry(path) != entry:
-            return f"{name} has another checksum than when it was written"
-    return None
-
-
 def recover(run: Path) -> list[str]:
     """Renames corrupt checkpoints, newest first, until one is intact; compares checksums.
 
     Returns:
         One message per renamed checkpoint, for the user.
     """
-    _clear(run / "checkpoints")
+    with writing(run / "checkpoints"):
+        _clear(run / "checkpoints")
     lines = []
     for folder in _all(run):
-        found = fault(folder)
+        found = manifests.fault(folder)
         if found is None:
+            if not manifests.read(folder).sealed:
+                lines.append(
+                    f"{folder} is of an earlier version: its manifest has no checksum of its own"
+                )
             break
         aside = folder.with_name(folder.name.replace("step", "corrupt"))
-        shutil.rmtree(aside, ignore_errors=True)
-        os.replace(folder, aside)
+        with writing(folder):
+            shutil.rmtree(aside, ignore_errors=True)
+            os.replace(folder, aside)
         lines.append(f"{folder} is corrupt: {found}; going back to the checkpoint before it")
     return lines
 
@@ -164,7 +157,7 @@ def read_state(folder: Path) -> State:
     """
     try:
         return State(**json.loads((folder / "state.json").read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, RecursionError) as error:
         raise CheckpointError(f"{folder} is not a complete checkpoint: {error}") from error
 
 
@@ -228,27 +221,39 @@ def is_universal(folder: Path) -> bool:
     return (folder / "universal").is_dir()
 
 
-def convert(folder: Path, *, processes: int) -> None:
+def convert(folder: Path, *, processes: int) -> list[str]:
     """Adds a copy of the engines' state that any number of processes can load.
 
-    DeepSpeed's tool makes the copy. Nothing is done if the number of processes did not change, or
-    if each process holds the whole state.
+    DeepSpeed's tool makes the copy. Nothing is done if there is an intact copy, if the number of
+    processes did not change, or if each process holds the whole state.
 
     Args:
         folder: a checkpoint.
         processes: number of processes of the resumed run.
 
+    Returns:
+        A message for the user if a damaged copy was made again.
+
     Raises:
         CheckpointError: the tool failed.
     """
-    if is_universal(folder) or read_state(folder).processes == processes or not _sharded(folder):
-        return
+    place, lines = folder / "universal", []
+    if os.path.lexists(place):
+        if (found := manifests.fault(place)) is None:
+            return []
+        lines.append(f"{place} is damaged: {found}; it is made again")
+    elif read_state(folder).processes == processes or not _sharded(folder):
+        return []
     draft = folder / ".universal-draft"
-    shutil.rmtree(draft, ignore_errors=True)
-    draft.mkdir()
-    for state in (folder / name for name in ENGINES if (folder / name).is_dir()):
-        _convert(state, draft / state.name, processes)
-    publish(draft, folder / "universal")
+    with writing(draft):
+        remove(draft)
+        draft.mkdir()
+        for state in (folder / name for name in ENGINES if (folder / name).is_dir()):
+            _convert(state, draft / state.name, processes)
+        manifests.seal(draft)
+        remove(place)
+        publish(draft, place)
+    return lines
 
 
 def _convert(state: Path, universal: Path, processes: int) -> None:
@@ -306,20 +311,16 @@ def save(
         _write_model(draft / "model", engine, tokenizer)
         if engine.distributed.is_main:
             write_whole(draft / "state.json", json.dumps(vars(state)))
+            _copy(run, draft, state.step)
         # The manifest lists files of all processes, so all of them must be complete. Each process
         # reads a share of the files, since checksums take time.
         engine.distributed.barrier()
-        files = engine.distributed.from_main(lambda: _files(draft))
+        files = engine.distributed.from_main(lambda: manifests.files(draft))
         share = files[engine.distributed.rank :: engine.distributed.size]
-        parts = engine.distributed.gather({name: _entry(draft / name) for name in share})
+        parts = engine.distributed.gather({name: manifests.entry(draft / name) for name in share})
         if engine.distributed.is_main:
-            write_whole(
-                draft / MANIFEST,
-                json.dumps(
-                    {name: entry for part in parts for name, entry in part.items()}, indent=1
-                ),
-            )
-            shutil.rmtree(final, ignore_errors=True)
+            _write_manifests(draft, {k: entry for part in parts for k, entry in part.items()})
+            remove(final)
             publish(draft, final)
             _drop(home, state.step, keep)
         engine.distributed.barrier()
@@ -335,9 +336,12 @@ def save_model(folder: Path, engine: "Engine", tokenizer: "PreTrainedTokenizerBa
     """
     draft = folder.with_name(f".{folder.name}-draft")
     with writing(draft):
+        if engine.distributed.is_main:
+            remove(draft)
         _write_model(draft, engine, tokenizer)
         if engine.distributed.is_main:
-            shutil.rmtree(folder, ignore_errors=True)
+            manifests.seal(draft)
+            remove(folder)
             publish(draft, folder)
 
 
@@ -347,29 +351,56 @@ def _write_model(folder: Path, engine: "Engine", tokenizer: "PreTrainedTokenizer
         tokenizer.save_pretrained(folder)
 
 
+def _write_manifests(draft: Path, entries: dict[str, manifests.Entry]) -> None:
+    """Writes the manifest of a checkpoint, and that of its model."""
+    model = draft / "model"
+    own = {
+        name.removeprefix("model/"): each
+        for name, each in entries.items()
+        if name.startswith("model/")
+    }
+    manifests.write(model, own)
+    name = f"model/{manifests.MANIFEST}"
+    manifests.write(draft, entries | {name: manifests.entry(draft / name)})
+
+
+def _copy(run: Path, draft: Path, step: int) -> None:
+    """Copies files of the run into a checkpoint, without damaged lines and those of later steps."""
+    for name in (name for name in COPIED if (run / name).is_file()):
+        content = (run / name).read_bytes()
+        if name in LINES:
+            kept = (line for line in content.splitlines(True) if _step_of_line(line) <= step)
+            content = b"".join(kept)
+        (draft / name).write_bytes(content)
+
+
+def _step_of_line(line: bytes) -> float:
+    try:
+        return float(json.loads(line)["step"])
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return math.inf
+
+
 def _clear(home: Path) -> None:
     """Removes drafts of interrupted writes."""
     for draft in home.glob(".draft-*"):
-        shutil.rmtree(draft)
-
-
-def _files(folder: Path) -> list[str]:
-    """Returns the names of all files in a folder and its folders."""
-    return sorted(
-        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
-    )
-
-
-def _entry(path: Path) -> dict[str, Any]:
-    with path.open("rb") as file:
-        return {
-            "bytes": path.stat().st_size,
-            "blake2b": hashlib.file_digest(file, "blake2b").hexdigest(),
-        }
+        remove(draft)
 
 
 def _all(run: Path) -> list[Path]:
-    return sorted((run / "checkpoints").glob("step-*"), key=_step, reverse=True)
+    """Returns the folders of checkpoints, newest first."""
+    return sorted(_named(run / "checkpoints", "step"), key=_step, reverse=True)
+
+
+def _named(home: Path, kind: str) -> list[Path]:
+    """Returns the folders of a kind, "step" or "corrupt"; other names are ignored."""
+    try:
+        found = [
+            path for path in home.iterdir() if (m := NAME.fullmatch(path.name)) and m[1] == kind
+        ]
+        return [path for path in found if path.is_dir()]
+    except OSError:
+        return []
 
 
 def _step(folder: Path) -> int:
@@ -382,5 +413,5 @@ def _drop(home: Path, step: int, keep: int) -> None:
     Later steps are removed too: they come from before the run went back to an older checkpoint.
     """
     done = [folder for folder in _all(home.parent) if _step(folder) <= step]
-    for folder in {*home.glob("step-*"), *home.glob("corrupt-*")} - set(done[:keep]):
-        shutil.rmtree(folder)
+    for folder in {*_all(home.parent), *_named(home, "corrupt")} - set(done[:keep]):
+        shutil.rmtree(folder, ignore_errors=True)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from agentgym_envs import manifests
 from agentgym_envs.evaluate import record
 from agentgym_envs.evaluate.episode import turn as turn_row
 from agentgym_envs.evaluate.record import Row
@@ -11,6 +12,7 @@ from agentgym_envs.wrappers import FORMATS
 from agentgym_envs.wrappers.formats import Format
 from agentgym_train.config import Config
 from agentgym_train.data.types import Status, Trajectory
+from agentgym_train.files import publish, remove
 from agentgym_train.rollout import tasks
 
 ENDS = {
@@ -21,7 +23,7 @@ ENDS = {
 
 
 def write(folder: Path, config: Config, *, step: int, rows: Sequence[Row]) -> None:
-    """Writes the episodes of an evaluation.
+    """Writes the episodes of an evaluation in one step, with a manifest.
 
     Args:
         folder: of the evaluation.
@@ -36,7 +38,13 @@ def write(folder: Path, config: Config, *, step: int, rows: Sequence[Row]) -> No
         "step": step,
         "format": ", ".join(formats),
     }
-    record.write(folder, settings, rows)
+    draft = folder.parent.with_name(".episodes-draft")
+    remove(draft)
+    record.write(draft, settings, rows)
+    manifests.seal(draft)
+    folder.parent.mkdir(exist_ok=True)
+    remove(folder)
+    publish(draft, folder)
 
 
 def rows(

@@ -57,16 +57,19 @@ class HeldOut:
     def play(self, key: str, step: int) -> dict[str, list[Trajectory]]:
         """Plays all held-out episodes and notes the result under ``key``.
 
+        The episodes are written first, so that a noted result has its episodes.
+
         Returns the episodes of each environment by its name.
 
         All processes call it, and each plays its share.
         """
         played = {one.env.name: self._gather(one, held_out, step) for one, held_out in self.envs}
-        self.notes.add(key, evaluate.overall(played) | {"step": step})
+        result = evaluate.overall(played) | {"step": step}
         if self.distributed.is_main:
             place = self.folder / "episodes" / key.replace(" ", "-")
             with writing(self.folder):
                 episodes.write(place, self.config, step=step, rows=self._rows(played, step))
+        self.notes.add(key, result)
         return played
 
     def _gather(self, config: Config, held_out: Description, step: int) -> list[Trajectory]:

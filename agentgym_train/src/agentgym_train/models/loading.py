@@ -1,8 +1,13 @@
 """Loads policies, reward models and tokenizers, and chooses the device."""
 
 import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import torch
+from safetensors import SafetensorError
 from torch import nn
 from transformers import (
     AutoConfig,
@@ -14,6 +19,7 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
+from agentgym_envs import manifests
 from agentgym_train.config import ModelConfig
 from agentgym_train.errors import ModelError
 from agentgym_train.models import lora
@@ -45,10 +51,26 @@ def load_model(path: str, dtype: str, *, attn_implementation: str = "") -> PreTr
         dtype: "float32" or "bfloat16".
         attn_implementation: transformers' name of the attention; "": transformers' choice.
     """
-    model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(
-        path, dtype=getattr(torch, dtype), attn_implementation=attn_implementation or None
-    ).eval()
+    with _reading(path):
+        model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(
+            path, dtype=getattr(torch, dtype), attn_implementation=attn_implementation or None
+        ).eval()
     return model
+
+
+@contextmanager
+def _reading(path: str) -> Iterator[None]:
+    """Turns a failure to read weights into one line.
+
+    Raises:
+        ModelError: a file is truncated or damaged, or cannot be read.
+    """
+    try:
+        yield
+    except (OSError, SafetensorError) as error:
+        raise ModelError(
+            f"the weights in {path!r} cannot be loaded: {str(error).splitlines()[0]}"
+        ) from error
 
 
 def choose_trained(
@@ -88,7 +110,7 @@ def load_reward_model(
     """
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]), _reading(config.path):
         torch.manual_seed(seed)
         model: PreTrainedModel = AutoModelForSequenceClassification.from_pretrained(
             config.path,
@@ -106,6 +128,24 @@ def load_reward_model(
     if config.checkpoints:
         _checkpoint(model)
     return model
+
+
+def check_files(path: str, *, key: str = "model.path") -> None:
+    """Compares the files of a model with its manifest, if it is a folder that has one.
+
+    Args:
+        path: a folder or a hub name.
+        key: the configuration key that sets ``path``, for the error message.
+
+    Raises:
+        ModelError: a file is damaged; names it.
+    """
+    folder = Path(path)
+    if os.path.lexists(folder / manifests.MANIFEST) and (found := manifests.fault(folder)):
+        raise ModelError(
+            f"{key}={path!r} is damaged: {found}. Use another copy; if you changed the file"
+            f" yourself, delete {folder / manifests.MANIFEST}"
+        )
 
 
 def load_shape(path: str, *, key: str = "model.path") -> PretrainedConfig:

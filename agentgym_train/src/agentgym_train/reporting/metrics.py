@@ -16,10 +16,8 @@ from agentgym_envs.scores import all_equal
 from agentgym_train.data.types import Failure, Group, Status
 from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import RunFolderError
-from agentgym_train.files import append, write_whole
+from agentgym_train.files import append, write_sealed, write_whole
 
-FILES = ("metrics.jsonl", "failures.jsonl")
-"""One line per step, and one line per failure of an environment."""
 MEASURED = ("time", "memory", "late")
 """Keys of a line that depend on the machine.
 
@@ -190,26 +188,35 @@ class MetricsFile:
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """Returns the complete lines of a metrics file, without a last line that a crash cut off.
+    """Returns the complete lines of a file of metrics.
+
+    A last line that a crash cut off is left out; a resumed run reports it.
 
     Raises:
         RunFolderError: a line is not a row of metrics; names it.
     """
     complete, _, _ = path.read_bytes().rpartition(b"\n")
-    return [_row(line, path, number) for number, line in enumerate(complete.splitlines(), 1)]
+    return [
+        _row(line, path, number) for number, line in enumerate(complete.split(b"\n"), 1) if complete
+    ]
 
 
 def _row(line: bytes, path: Path, number: int) -> dict[str, Any]:
-    try:
+    if is_row(line):
         row: dict[str, Any] = json.loads(line)
-        if isinstance(row["step"], int):
-            return row
-    except (ValueError, TypeError, KeyError):
-        pass
+        return row
     raise RunFolderError(
         f"line {number} of {path} is not a row of metrics: {line[:40]!r}. Delete the line to"
         " continue without it"
     )
+
+
+def is_row(line: bytes) -> bool:
+    """Whether a line of a file is a JSON object with a step."""
+    try:
+        return isinstance(json.loads(line)["step"], int)
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return False
 
 
 class Notes:
@@ -225,25 +232,40 @@ class Notes:
 
     def __init__(self, path: Path, distributed: Distributed):
         self.path, self.write = path, distributed.is_main
-        self.rows = distributed.from_main(lambda: _rows(path) if path.exists() else {})
+        self.rows = distributed.from_main(lambda: read_notes(path) if path.exists() else {})
 
     def add(self, key: str, row: dict[str, Any]) -> None:
         """Adds or replaces a row."""
         self.rows[key] = row
         if self.write:
-            write_whole(self.path, json.dumps(self.rows, indent=1) + "\n")
+            write_sealed(self.path, written(self.rows))
 
 
-def _rows(path: Path) -> dict[str, dict[str, Any]]:
+def read_notes(path: Path) -> dict[str, dict[str, Any]]:
+    """Returns the rows of ``evaluation.json``.
+
+    Raises:
+        RunFolderError: the file is damaged.
+    """
+    if found := notes_fault(path):
+        raise RunFolderError(f"{path} {found}. Delete it to continue without its results")
+    rows: dict[str, dict[str, Any]] = json.loads(path.read_bytes())
+    return rows
+
+
+def notes_fault(path: Path) -> str | None:
+    """Returns why a file is no ``evaluation.json``, or None."""
     try:
         rows = json.loads(path.read_bytes())
-    except ValueError as error:
-        raise RunFolderError(
-            f"{path} is not valid JSON ({error}). Delete it to continue without its results"
-        ) from error
-    if not isinstance(rows, dict) or not all(isinstance(row, dict) for row in rows.values()):
-        raise RunFolderError(f"{path} holds no results. Delete it to continue without them")
-    return rows
+    except (OSError, ValueError, RecursionError) as error:
+        return f"is not valid JSON ({error})"
+    valid = isinstance(rows, dict) and all(isinstance(row, dict) for row in rows.values())
+    return None if valid else "holds no results"
+
+
+def written(rows: Mapping[str, Any]) -> str:
+    """Returns rows as the text of ``evaluation.json``."""
+    return json.dumps(rows, indent=1) + "\n"
 
 
 def _lines(rows: Sequence[dict[str, Any]]) -> str:

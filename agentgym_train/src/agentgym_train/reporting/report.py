@@ -79,6 +79,11 @@ class Display:
         )
         self.advance("training", row["step"], total, facts)
 
+    def warn(self, *lines: str) -> None:
+        """Shows warnings, each on one line."""
+        for line in lines:
+            self.console.print(f"warning: {line}", style="yellow", markup=False, soft_wrap=True)
+
     def warn_of_cut_actions(self, row: Mapping[str, Any], most: int) -> None:
         """Warns once per environment if ``rollout.max_new_tokens`` cuts many actions.
 
@@ -90,13 +95,10 @@ class Display:
             if name in self._warned or self.quiet:
                 continue
             self._warned.add(name)
-            self.console.print(
-                f"warning: {share:.0%} of the actions{name and f' in {name}'} were cut at"
+            self.warn(
+                f"{share:.0%} of the actions{name and f' in {name}'} were cut at"
                 f" rollout.max_new_tokens={most} and played as they were: raise it, or ask for"
-                " shorter responses. rollout.mask_cut_actions=true excludes them from the loss",
-                style="yellow",
-                markup=False,
-                soft_wrap=True,
+                " shorter responses. rollout.mask_cut_actions=true excludes them from the loss"
             )
 
 

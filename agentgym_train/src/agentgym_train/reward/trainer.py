@@ -66,7 +66,7 @@ class RewardTrainer:
             else 0
         )
         self.rows = metrics.MetricsFile(
-            folder / metrics.FILES[0], start=self.start, distributed=self.distributed
+            folder / checkpoint.LINES[0], start=self.start, distributed=self.distributed
         )
         self.sampler = EpochSampler(len(pairs.learn), seed=config.run.seed)
 

@@ -5,15 +5,14 @@ from datetime import date
 from pathlib import Path
 from typing import TypeVar
 
+from agentgym_envs import manifests
 from agentgym_envs.errors import AgentGymError
 from agentgym_train import config as configuration
 from agentgym_train import plugins
 from agentgym_train.config import Config, Settings
 from agentgym_train.engine import checkpoint
-from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import RunFolderError
-from agentgym_train.files import write_whole, writing
-from agentgym_train.reporting import metrics
+from agentgym_train.files import checksum_file, sealed_fault, write_sealed, writing
 from agentgym_train.reward import config as reward
 
 S = TypeVar("S", bound=Settings)
@@ -44,10 +43,7 @@ CHANGEABLE = frozenset(
 PAUSES = frozenset({"run.save_every", "eval.every"})
 """Keys that decide where a run with ``rollout.ahead`` pauses, so there they change results."""
 # The files of a start that was interrupted before it wrote config.toml.
-UNFINISHED = {
-    ".lock",
-    ".config.toml-draft",
-}
+UNFINISHED = {".lock", ".config.toml-draft", "..config.toml.blake2b-draft"}
 
 
 def claim_folder(config: Settings) -> Path:
@@ -61,20 +57,50 @@ def claim_folder(config: Settings) -> Path:
     recognise(folder, config)
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        write_whole(folder / "config.toml", configuration.dumps(config))
+        write_sealed(folder / "config.toml", configuration.dumps(config))
     return folder
 
 
-def dated(config: S, saved: Path) -> S:
+def saved_config(folder: Path) -> tuple[Settings | None, str]:
+    """Returns the configuration that a run folder is of, or its copy in a checkpoint.
+
+    Returns:
+        The configuration, None if there is none, and a line about damage, empty without any.
+
+    Raises:
+        ConfigError: the file is as it was written, and this version cannot read it.
+    """
+    place = folder / "config.toml"
+    found = sealed_fault(place)
+    if found is None:
+        return reward.load(place), ""
+    newest = checkpoint.intact(folder)
+    for kept in newest:
+        if manifests.is_intact(kept, place.name):
+            return reward.load(kept / place.name), f"{place} {found}: its copy in {kept} is used"
+    if newest or place.exists() or checksum_file(place).exists():
+        return None, f"{place} {found}: the given configuration is written to it"
+    return None, ""
+
+
+def config_fault(folder: Path) -> str | None:
+    """Returns the fault of the ``config.toml`` of a run folder or a checkpoint, or None."""
+    if (folder / manifests.MANIFEST).exists():
+        intact = manifests.is_intact(folder, "config.toml")
+        return None if intact else f"does not match {manifests.MANIFEST}"
+    return sealed_fault(folder / "config.toml")
+
+
+def dated(config: S, saved: Settings | None) -> S:
     """Returns the configuration with a date for chat templates.
 
     It is the date of the configuration, else that of the saved configuration, else today.
 
     Args:
         config: the configuration of a run.
-        saved: the ``config.toml`` of a run folder, or a missing file.
+        saved: that of the run folder.
     """
-    known = config.run.date or (reward.load(saved).run.date if saved.exists() else "")
+    known = config.run.date or (saved.run.date if saved else "")
     return replace(config, run=replace(config.run, date=known or date.today().isoformat()))
 
 
@@ -84,10 +110,10 @@ def recognise(folder: Path, config: Settings) -> None:
     Raises:
         RunFolderError: says what the folder holds, or which keys differ in what way.
     """
-    saved = folder / "config.toml"
-    if saved.exists():
+    old, damage = saved_config(folder)
+    if old is not None:
         ahead = isinstance(config, Config) and config.rollout.ahead
-        old, ignored = reward.load(saved), CHANGEABLE - PAUSES if ahead else CHANGEABLE
+        ignored = CHANGEABLE - PAUSES if ahead else CHANGEABLE
         if not old.run.date:  # a run of a version that kept no date
             ignored |= {"run.date"}
         changed = configuration.difference(_complete(old), _complete(config), ignore=ignored)
@@ -96,8 +122,10 @@ def recognise(folder: Path, config: Settings) -> None:
                 f"{folder} holds a run with another configuration: {changed}. Choose another"
                 " run.folder"
             )
-    elif folder.exists() and (
-        not folder.is_dir() or {path.name for path in folder.iterdir()} - UNFINISHED
+    elif (
+        not damage
+        and folder.exists()
+        and (not folder.is_dir() or {path.name for path in folder.iterdir()} - UNFINISHED)
     ):
         raise RunFolderError(f"{folder} exists and is not a run folder. Choose another run.folder")
 
@@ -114,15 +142,11 @@ def _complete(config: S) -> S:
 
 
 def check_progress(config: Settings, folder: Path) -> None:
-    """Rejects unreadable results, and a number of steps that the run has already passed.
+    """Rejects a number of steps that the run has already passed.
 
     Raises:
-        RunFolderError: names the file and says what to do.
+        RunFolderError: says both numbers.
     """
-    metrics.Notes(folder / "evaluation.json", Distributed())
-    for name in metrics.FILES:
-        if (folder / name).exists():
-            metrics.read(folder / name)
     newest = checkpoint.latest(folder)
     done = checkpoint.read_state(newest).step if newest else 0
     if done > config.run.steps:

@@ -5,6 +5,7 @@ import secrets
 import sys
 from collections.abc import Mapping, MutableMapping
 from pathlib import Path
+from typing import Any
 
 from agentgym_train.errors import ConfigError, RunFolderError
 from agentgym_train.files import write_private, write_whole
@@ -127,9 +128,31 @@ def _number(variables: Mapping[str, str], name: str, default: int) -> int:
 
 
 def note_prepared(folder: Path, processes: int) -> None:
-    """Writes down for how many processes a run folder is prepared, and a new secret of theirs."""
+    """Writes down for how many processes a folder is prepared, and that its files are checked.
+
+    The processes get a new secret.
+    """
     write_private(folder / SECRET, secrets.token_hex())
-    write_whole(folder / PREPARED, json.dumps({"processes": processes}))
+    write_whole(folder / PREPARED, json.dumps({"processes": processes, "checked": True}))
+
+
+def take_checked(folder: Path) -> bool:
+    """Returns whether this is the first start since the files were checked; later ones are not.
+
+    The main process calls it.
+    """
+    prepared = read_prepared(folder)
+    write_whole(folder / PREPARED, json.dumps({**prepared, "checked": False}))
+    return prepared.get("checked") is True
+
+
+def read_prepared(folder: Path) -> dict[str, Any]:
+    """Reads what :func:`note_prepared` wrote; empty if it cannot be read."""
+    try:
+        found = json.loads((folder / PREPARED).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def read_secret(folder: Path) -> bytes:
@@ -153,13 +176,13 @@ def check_prepared(folder: Path, size: int) -> None:
     Raises:
         RunFolderError: says what to start.
     """
-    try:
-        prepared = json.loads((folder / PREPARED).read_bytes())["processes"]
-    except (OSError, ValueError, LookupError) as error:
+    prepared = read_prepared(folder).get("processes")
+    if prepared is None:
         raise RunFolderError(
-            f"{folder} is not a prepared run folder here ({error}). It must be on a disk that all"
-            f" machines share. 'agentgym-train prepare CONFIG --processes {size}' prepares it"
-        ) from error
+            f"{folder} is not a prepared run folder here: {folder / PREPARED} cannot be read. It"
+            " must be on a disk that all machines share. 'agentgym-train prepare CONFIG"
+            f" --processes {size}' prepares it"
+        )
     if prepared != size:
         raise RunFolderError(
             f"{folder} is prepared for {prepared} processes, and this process is one of {size}:"

@@ -1,6 +1,5 @@
 """Preparation of a run: checks everything, makes the run folder, and makes the small model."""
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain
@@ -18,18 +17,18 @@ from agentgym_train.data import recorded
 from agentgym_train.engine import checkpoint
 from agentgym_train.errors import ConfigError, ModelError
 from agentgym_train.evaluation import evaluate
-from agentgym_train.files import Lock, publish, writing
+from agentgym_train.files import Lock, writing
 from agentgym_train.models import lora
 from agentgym_train.models.chat import Chat
-from agentgym_train.models.loading import check_attention, load_shape, load_tokenizer, use_threads
+from agentgym_train.models.loading import check_attention, check_files, load_shape, load_tokenizer
 from agentgym_train.planning.command import warning
 from agentgym_train.reporting import report
 from agentgym_train.reward import comparisons
 from agentgym_train.reward.config import RewardConfig
 from agentgym_train.rollout import tasks
 from agentgym_train.rollout.descriptions import describe
-from agentgym_train.run import rehearsal
-from agentgym_train.run.folder import check_progress, claim_folder, dated, recognise
+from agentgym_train.run import rehearsal, repair
+from agentgym_train.run.folder import check_progress, claim_folder, dated, recognise, saved_config
 from agentgym_train.run.launch import note_prepared
 
 POOL_KEYWORDS = {
@@ -65,43 +64,26 @@ def prepare(config: Config | RewardConfig, display: report.Display, *, processes
     else:
         check(config, processes=processes)
     folder = Path(config.run.folder)
-    config = dated(plugins.resolved(config), folder / "config.toml")
+    saved, damage = saved_config(folder)
+    config = dated(plugins.resolved(config), saved)
     recognise(folder, config)
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     lock = Lock(folder)
     try:
         claim_folder(config)
-        unfit = warning(config, processes)
-        for line in (*checkpoint.recover(folder), *([unfit] if unfit else [])):
-            display.console.print(f"warning: {line}", style="yellow", markup=False, soft_wrap=True)
+        display.warn(*filter(None, (damage, warning(config, processes))))
+        display.warn(*repair.repair(folder, config))
         check_progress(config, folder)
         if newest := checkpoint.latest(folder):
-            checkpoint.convert(newest, processes=processes)
-        if (
-            isinstance(config, Config)
-            and config.model.path == SCRATCH
-            and not (folder / "init").exists()
-        ):
-            make_init(config, folder, display)
+            display.warn(*checkpoint.convert(newest, processes=processes))
+        if isinstance(config, Config) and config.model.path == SCRATCH:
+            display.warn(*repair.prepare_init(config, folder, display))
         note_prepared(folder, processes)
     except BaseException:
         lock.release()
         raise
     return lock
-
-
-def make_init(config: Config, folder: Path, display: report.Display) -> None:
-    """Makes the small model, of random play in every environment."""
-    from agentgym_train.models import scratch
-
-    use_threads(config.run.threads)
-    draft = folder / ".init-draft"
-    shutil.rmtree(draft, ignore_errors=True)
-    sizes: dict[str, int] = {"seed": config.run.seed, "max_context": config.model.max_context}
-    scratch.make(draft, config.envs, config.scratch, progress=display.advance, **sizes)
-    with writing(folder / "init"):
-        publish(draft, folder / "init")
 
 
 def check(config: Config, *, processes: int = 1) -> None:
@@ -259,6 +241,7 @@ def check_model(config: Settings) -> None:
     It also rejects an attention implementation that the model cannot use.
     """
     path = config.model.path
+    check_files(path)
     shape = load_shape(path)
     reach = getattr(shape, "max_position_embeddings", None)
     if reach is not None and config.model.max_context > reach:

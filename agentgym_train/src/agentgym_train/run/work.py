@@ -10,24 +10,25 @@ from transformers.utils import logging as transformers_logging
 
 from agentgym_train import config as configuration
 from agentgym_train.assembly import assemble, make_trackers
-from agentgym_train.config import Config
+from agentgym_train.config import SCRATCH, Config, Settings
 from agentgym_train.data.types import Group, Trajectory
 from agentgym_train.engine import checkpoint, joining
 from agentgym_train.engine.deepspeed import start_processes
 from agentgym_train.engine.distributed import Distributed
-from agentgym_train.errors import CheckpointError, TrainingError
+from agentgym_train.errors import CheckpointError, RunFolderError, TrainingError
 from agentgym_train.evaluation import evaluate
 from agentgym_train.evaluation.held_out import HeldOut
 from agentgym_train.files import Lock, writing
 from agentgym_train.models.chat import Chat
-from agentgym_train.models.loading import device, load_tokenizer, use_threads
+from agentgym_train.models.loading import check_files, device, load_tokenizer, use_threads
 from agentgym_train.reporting import metrics, report
 from agentgym_train.reward import config as reward_config
 from agentgym_train.reward import work as reward
 from agentgym_train.rollout.build import make_generator
 from agentgym_train.rollout.descriptions import describe
-from agentgym_train.run.folder import dated
-from agentgym_train.run.launch import read_secret
+from agentgym_train.run import repair
+from agentgym_train.run.folder import config_fault, dated, saved_config
+from agentgym_train.run.launch import read_secret, take_checked
 from agentgym_train.trainer import Trainer
 
 SHOWN = 6  # trajectories in the readable file; environments share them, rounded up
@@ -41,15 +42,21 @@ def work(folder: Path, console: Console) -> None:
     """
     transformers_logging.disable_progress_bar()
     lock = Lock(folder, shared=True)
-    config = reward_config.load(folder / "config.toml")
+    config, damage = saved_config(folder)
+    if config is None or damage:
+        raise RunFolderError(
+            f"{folder / 'config.toml'} is missing or damaged: 'agentgym-train prepare' restores it"
+        )
     use_threads(config.run.threads)
     start_processes(config.engine, read_secret(folder))
     # Other processes share the first lock, and another start of 'work' would too.
     main = Lock(folder, name=".main-lock") if Distributed().is_main else None
     try:
+        Distributed(device()).from_main(lambda: check_again(config, folder, console))
         if isinstance(config, Config):
             work_on_policy(config, folder, console)
         else:
+            assert isinstance(config, reward_config.RewardConfig)
             reward.work(config, folder, console)
     except RuntimeError as error:
         if late := joining.explain(error, config.engine.collective_timeout):
@@ -57,6 +64,20 @@ def work(folder: Path, console: Console) -> None:
         raise
     for each in filter(None, (main, lock)):
         each.release()
+
+
+def check_again(config: Settings, folder: Path, console: Console) -> None:
+    """Checks the files of a run that a launcher starts again without preparing it.
+
+    Raises:
+        RunFolderError: the model of the start is damaged.
+    """
+    if take_checked(folder):
+        return
+    report.Display(console).warn(*repair.repair(folder, config))
+    scratch = isinstance(config, Config) and config.model.path == SCRATCH
+    if scratch and (found := repair.init_fault(folder / "init")):
+        raise RunFolderError(f"{folder / 'init'} {found}: 'agentgym-train prepare' makes it again")
 
 
 def work_on_policy(config: Config, folder: Path, console: Console) -> None:
@@ -144,7 +165,9 @@ def evaluate_checkpoint(
     """Plays held-out tasks with a saved model and prints the table.
 
     Raises:
-        CheckpointError: there is no model, or no configuration was given and none lies above it.
+        CheckpointError: there is no model, or no configuration was given and none lies above it,
+            or it is damaged.
+        ModelError: the model is damaged.
     """
     folder = next((f for f in (place / "model", place) if (f / "config.json").is_file()), None)
     if folder is None:
@@ -152,15 +175,17 @@ def evaluate_checkpoint(
             f"{place} holds no model: give a run folder, a checkpoint of it, or a Hugging Face"
             " model folder"
         )
-    saved = [
-        p / "config.toml"
-        for p in (place, *place.resolve().parents)
-        if (p / "config.toml").is_file()
-    ]
-    if config_file is None and not saved:
+    check_files(str(folder), key="the model")
+    above = (place, *place.resolve().parents)
+    saved = next((p for p in above if (p / "config.toml").is_file()), None)
+    if config_file is None and saved is None:
         raise CheckpointError(f"no config.toml lies in or above {place}: name one with --config")
-    config = configuration.load(config_file or saved[0], overrides)
-    config = dated(config, saved[0] if saved else folder / "config.toml")
+    damage = config_fault(saved) if saved else None
+    if config_file is None and damage:
+        raise CheckpointError(f"{saved}/config.toml {damage}: name a configuration with --config")
+    own = reward_config.load(saved / "config.toml") if saved and not damage else None
+    config = configuration.load(config_file or f"{saved}/config.toml", overrides)
+    config = dated(config, own)
     use_threads(config.run.threads)
     held_out = [(one, describe(one)[1]) for one in config.each()]
     tokenizer = load_tokenizer(str(folder), chat_template=config.model.chat_template)

@@ -28,7 +28,7 @@ from agentgym_train.config.schema import template_text
 from agentgym_train.data.types import Group, Trajectory
 from agentgym_train.errors import ConfigError, ModelError, TrainingError
 from agentgym_train.models.chat import Template
-from agentgym_train.models.loading import device, load_tokenizer
+from agentgym_train.models.loading import check_files, device, load_tokenizer
 from agentgym_train.protocols import RunContext, Scorer, ScorerPlugin
 from agentgym_train.scorers.rewards import rewarded
 
@@ -65,6 +65,7 @@ class RewardModel(ScorerPlugin):
             ConfigError: its score is the only reward, and ``algorithm.kl_coef`` is not set.
         """
         self._check_kl(config)
+        check_files(self.path, key="scorer.path")
         shape, tokenizer = self.load()
         self.template(tokenizer, config, training)
         kinds = ", ".join(shape.architectures or ["nothing"])

@@ -19,7 +19,7 @@ from agentgym_train.config import SCRATCH, Config
 from agentgym_train.config.constraints import Name
 from agentgym_train.data.types import Group
 from agentgym_train.errors import ConfigError
-from agentgym_train.models.loading import device, load_shape, load_tokenizer
+from agentgym_train.models.loading import check_files, device, load_shape, load_tokenizer
 from agentgym_train.protocols import RunContext, SourcePlugin
 from agentgym_train.rollout.build import make_generator
 from agentgym_train.sources.rollout import RolloutSource
@@ -65,6 +65,7 @@ class SelfPlay(SourcePlugin):
                 " groups of a task belong together in source 'self_play': set it to 0"
             )
         for agent, path in self.frozen.items():
+            check_files(path, key=f"source.frozen.{agent}")
             load_shape(path, key=f"source.frozen.{agent}")
             if config.model.path != SCRATCH:
                 check_vocabulary(

@@ -10,7 +10,7 @@ from typing import Any
 from agentgym_train.config.constraints import Name
 from agentgym_train.data.types import Trajectory
 from agentgym_train.errors import ConfigError
-from agentgym_train.files import write_whole
+from agentgym_train.files import read_sealed, write_sealed
 from agentgym_train.protocols import Tracker, TrackerPlugin
 from agentgym_train.trackers.data import COLUMNS, SAMPLES, flat, require, rows
 
@@ -40,7 +40,7 @@ class Trackio(TrackerPlugin):
 
         kept = folder / KEPT
         # A run is resumed only with this file: another run could have the same name.
-        old = json.loads(kept.read_bytes()) if kept.exists() else {}
+        old = _read(kept)
         name = old.get("name") or self.run or f"{folder.resolve().name}-{secrets.token_hex(3)}"
         try:
             trackio.init(
@@ -49,6 +49,16 @@ class Trackio(TrackerPlugin):
         except (ValueError, OSError) as error:
             raise ConfigError(f"tracker trackio: {' '.join(str(error).split())}") from error
         return TrackioTracker(name, old.get("step", 0), kept)
+
+
+def _read(kept: Path) -> dict[str, Any]:
+    """Returns what the file of the tracked run says; empty if it is missing or damaged."""
+    text = read_sealed(kept, otherwise="the tracked run is another one from now on")
+    try:
+        found = json.loads(text or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 class TrackioTracker(Tracker):
@@ -74,7 +84,7 @@ class TrackioTracker(Tracker):
                 else {}
             )
             trackio.log({**flat(metrics), **table}, step=step)
-            write_whole(self._file, json.dumps({"name": self._name, "step": step}))
+            write_sealed(self._file, json.dumps({"name": self._name, "step": step}))
 
     def finish(self) -> None:
         """Waits until all data are written."""

@@ -8,7 +8,7 @@ from typing import Any
 from agentgym_train.config.constraints import Name
 from agentgym_train.data.types import Trajectory
 from agentgym_train.errors import ConfigError
-from agentgym_train.files import write_whole
+from agentgym_train.files import read_sealed, write_sealed
 from agentgym_train.protocols import Tracker, TrackerPlugin
 from agentgym_train.trackers.data import COLUMNS, SAMPLES, flat, require, rows
 
@@ -40,7 +40,7 @@ class WandB(TrackerPlugin):
         import wandb
 
         kept = folder / ID
-        old = kept.read_text(encoding="utf-8") if kept.exists() else None
+        old = read_sealed(kept, otherwise="the tracked run is another one from now on")
         name = self.run or folder.resolve().name
         try:
             run = wandb.init(
@@ -56,7 +56,7 @@ class WandB(TrackerPlugin):
                 f"tracker wandb: {' '.join(str(error).split())} (WANDB_MODE=offline needs no"
                 " account)"
             ) from error
-        write_whole(kept, run.id)
+        write_sealed(kept, run.id)
         return WandBTracker(run)
 
 
