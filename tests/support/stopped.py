@@ -63,7 +63,7 @@ class Command:
         """Waits until the output has a text."""
         self.wait_for(lambda: text in self.output.read_text())
 
-    def status(self, number, *, seconds=15):
+    def status(self, number, *, seconds=40):
         """Sends a signal; returns the exit status, and checks that no process is left."""
         self.process.send_signal(number)
         status = self.process.wait(seconds)

@@ -90,7 +90,6 @@ def user_errors(command: Callable[..., None]) -> Callable[..., None]:
             raise typer.Exit(2) from error
         finally:
             if stop.number:
-                stop.end_family()
                 discard_unwritten()
                 raise typer.Exit(stop.exit_status)
 

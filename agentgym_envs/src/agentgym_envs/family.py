@@ -3,18 +3,24 @@
 A mark in their environment variables finds them after they have left the process group and after
 their parents have ended. Only Linux shows the variables of other processes (``/proc``). Elsewhere
 no process is found.
+
+    python -I -S family.py PID MARK
+
+As a script, it waits for the end of the process PID in a process that is no child of PID. It then
+kills the processes with the mark, unless PID has written a byte to its standard input before.
 """
 
 import os
+import select
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Collection
 from contextlib import suppress
+from typing import IO
 
 VARIABLE = "AGENTGYM_FAMILY"
-GRACE = 5.0  # seconds; a worker of a pool needs up to three
+GRACE = 5.0  # seconds in which processes end themselves; a worker of a pool needs up to three
 ROUNDS = 10  # looks for processes that were started during the look before
 
 
@@ -45,22 +51,27 @@ def kill(tokens: Collection[str]) -> None:
             return
 
 
-def watch(token: str) -> None:
-    """Starts a process that kills those with a mark unless they end within ``GRACE`` seconds.
+def guard(token: str) -> IO[bytes] | None:
+    """Starts a process that kills those with a mark after this one has ended in any way.
 
-    It outlives this process. The others clean up meanwhile, such as the workers of pools.
+    Returns:
+        A pipe; a byte ends the guard. None on systems without a guard.
     """
-    nothing = subprocess.DEVNULL
-    command = [sys.executable, "-I", "-S", __file__, token]
-    variables = {name: value for name, value in os.environ.items() if name != VARIABLE}
-    subprocess.Popen(
-        command,
-        env=variables,
-        stdin=nothing,
-        stdout=nothing,
-        stderr=nothing,
-        start_new_session=True,
+    if not hasattr(os, "pidfd_open"):
+        return None
+    import subprocess  # the script does without it
+
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-S", __file__, str(os.getpid()), token],
+        env={name: value for name, value in os.environ.items() if name != VARIABLE},
+        cwd="/",
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,  # signals of the terminal do not reach it
     )
+    process.wait()  # its own child goes on, which is no child of this process
+    return process.stdin
 
 
 def _marks(number: int) -> list[bytes]:
@@ -72,8 +83,24 @@ def _marks(number: int) -> list[bytes]:
     return []
 
 
-if __name__ == "__main__":
-    end = time.monotonic() + GRACE
-    while members(sys.argv[1:]) and time.monotonic() < end:
+def _wait_and_kill(parent: int, token: str) -> None:
+    if os.getppid() == parent:
+        parents_end = os.pidfd_open(parent)
+        if os.fork():
+            return
+        both, end = select.poll(), select.poll()
+        both.register(parents_end, select.POLLIN)
+        both.register(0, select.POLLIN)
+        end.register(parents_end, select.POLLIN)
+        both.poll()
+        if select.select([0], [], [], 0)[0] and os.read(0, 1):
+            return
+        end.poll()
+    late = time.monotonic() + GRACE
+    while members([token]) and time.monotonic() < late:
         time.sleep(0.05)
-    kill(sys.argv[1:])
+    kill([token])
+
+
+if __name__ == "__main__":
+    _wait_and_kill(int(sys.argv[1]), sys.argv[2])

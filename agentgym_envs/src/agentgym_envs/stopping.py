@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
-from typing import Any, NoReturn, TypeVar
+from typing import IO, Any, NoReturn, TypeVar
 
 from agentgym_envs import family
 from agentgym_envs.cache import discard_drafts
@@ -54,7 +54,7 @@ class Stop:
         self.status: int | None = None
         self._counts = {"handler": 0, "thread": 0}
         self._act: Callable[[], object] = _raise
-        self._token = secrets.token_hex(8)
+        self._guard: IO[bytes] | None = None
 
     @property
     def exit_status(self) -> int:
@@ -70,7 +70,9 @@ class Stop:
         self._reset()
         receiver, sender = socket.socketpair()
         sender.setblocking(False)
-        family.mark(self._token)
+        token = secrets.token_hex(8)
+        self._guard = family.guard(token)
+        family.mark(token)
         _free_forks()
         # Python's handlers wait for the main thread, which can be in a long call of C code. The
         # other thread notices a signal at once.
@@ -89,6 +91,7 @@ class Stop:
                     signal.signal(number, handler)
                 signal.set_wakeup_fd(wakeup)
                 sender.close()
+                self.release()
 
     @contextmanager
     def instead(self, act: Callable[[], object]) -> Iterator[None]:
@@ -100,20 +103,21 @@ class Stop:
             self._act = before
 
     def end(self) -> None:
-        """Ends this process at once, with all processes that it has started."""
+        """Ends this process at once; the guard ends the processes that it has started."""
         for call in self.last:
             with suppress(Exception):
                 call()
         discard_drafts()
-        self.end_family()
         if os.isatty(2):
             os.write(2, SHOW_CURSOR)
         os._exit(self.exit_status)
 
-    def end_family(self) -> None:
-        """Leaves a process behind that kills those of this command which do not end themselves."""
-        if family.members([self._token]):
-            family.watch(self._token)
+    def release(self) -> None:
+        """Lets processes that this command has started outlive it: no signal has ended it."""
+        guard, self._guard = self._guard, None
+        if guard is not None:
+            with suppress(OSError), guard:
+                guard.write(b".")
 
     def leave_to_parent(self) -> None:
         """Gives a fork the usual handlers: its signals are not those of the command."""

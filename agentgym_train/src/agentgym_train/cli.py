@@ -224,9 +224,9 @@ def leave(status: int) -> NoReturn:
 
     See ``end_process``.
     """
-    if stop.number:
-        stop.end_family()
-    elif status == 0:
+    if not stop.number:
+        stop.release()
+    if status == 0 and not stop.number:
         from agentgym_train.engine.deepspeed import end_process
 
         end_process()
