@@ -17,7 +17,6 @@ import sys
 import time
 from collections.abc import Collection
 from contextlib import suppress
-from typing import IO
 
 VARIABLE = "AGENTGYM_FAMILY"
 GRACE = 5.0  # seconds in which processes end themselves; a worker of a pool needs up to three
@@ -51,27 +50,31 @@ def kill(tokens: Collection[str]) -> None:
             return
 
 
-def guard(token: str) -> IO[bytes] | None:
+def guard(token: str) -> int | None:
     """Starts a process that kills those with a mark after this one has ended in any way.
 
     Returns:
-        A pipe; a byte ends the guard. None on systems without a guard.
+        The descriptor of a pipe; a byte ends the guard. None on systems without a guard.
     """
     if not hasattr(os, "pidfd_open"):
         return None
-    import subprocess  # the script does without it
+    import subprocess  # the script starts faster without it
 
-    process = subprocess.Popen(
-        [sys.executable, "-I", "-S", __file__, str(os.getpid()), token],
-        env={name: value for name, value in os.environ.items() if name != VARIABLE},
-        cwd="/",
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,  # signals of the terminal do not reach it
-    )
-    process.wait()  # its own child goes on, which is no child of this process
-    return process.stdin
+    theirs, ours = os.pipe()
+    try:
+        subprocess.run(  # it ends at once; its own child goes on and is no child of this process
+            [sys.executable, "-I", "-S", __file__, str(os.getpid()), token],
+            env={name: value for name, value in os.environ.items() if name != VARIABLE},
+            cwd="/",
+            stdin=theirs,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # signals of the terminal do not reach it
+            check=False,
+        )
+    finally:
+        os.close(theirs)
+    return ours
 
 
 def _marks(number: int) -> list[bytes]:

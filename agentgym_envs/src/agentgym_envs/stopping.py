@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
-from typing import IO, Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from agentgym_envs import family
 from agentgym_envs.cache import discard_drafts
@@ -54,7 +54,7 @@ class Stop:
         self.status: int | None = None
         self._counts = {"handler": 0, "thread": 0}
         self._act: Callable[[], object] = _raise
-        self._guard: IO[bytes] | None = None
+        self._guard: int | None = None
 
     @property
     def exit_status(self) -> int:
@@ -116,8 +116,9 @@ class Stop:
         """Lets processes that this command has started outlive it: no signal has ended it."""
         guard, self._guard = self._guard, None
         if guard is not None:
-            with suppress(OSError), guard:
-                guard.write(b".")
+            with suppress(BrokenPipeError):  # somebody has killed the guard
+                os.write(guard, b".")
+            os.close(guard)
 
     def leave_to_parent(self) -> None:
         """Gives a fork the usual handlers: its signals are not those of the command."""

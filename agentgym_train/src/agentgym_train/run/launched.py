@@ -29,7 +29,9 @@ class Launched:
     def __init__(self, command: Sequence[str], variables: Mapping[str, str]):
         self._line, theirs = socket.socketpair()
         with theirs:
-            self._process = subprocess.Popen(command, env=variables, stdin=theirs, process_group=0)
+            self._process = subprocess.Popen(
+                command, env=variables, stdin=theirs.fileno(), process_group=0
+            )
 
     def __enter__(self) -> "Launched":
         return self

@@ -10,10 +10,11 @@ closes with ``pdsh``. After a time limit, this process kills what is left on thi
 
 import os
 import signal
+import sys
 import threading
 import time
 
-import psutil
+import psutil  # DeepSpeed needs it
 
 from agentgym_envs.stopping import GRACE
 
@@ -23,7 +24,13 @@ def main() -> None:
     threading.Thread(target=_end_with_command, args=(os.dup(0),), daemon=True).start()
     from deepspeed.launcher import runner  # takes seconds
 
-    runner.main()
+    status = 0
+    try:
+        runner.main()
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else 1
+    sys.stdout.flush()
+    os._exit(status)  # an interpreter with torch takes seconds to shut down
 
 
 def _end_with_command(connection: int) -> None:
