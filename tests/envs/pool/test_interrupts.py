@@ -189,7 +189,7 @@ def test_an_interrupt_while_a_host_is_lost_blames_nobody_else(step, monkeypatch)
 
 
 SCRIPT = """
-import sys
+import sys, time
 from agentgym_envs.pool import EnvPool
 with EnvPool("faulty_envs:support/Odd-v0", 1, timeout=600) as pool:
     pool.reset(0)
@@ -197,7 +197,7 @@ with EnvPool("faulty_envs:support/Odd-v0", 1, timeout=600) as pool:
     for action in sys.argv[1:]:
         pool.send(0, action)
         print(*(result.observation for result in pool.recv(timeout=1.0)), flush=True)
-    pool.recv()
+    time.sleep(60)
 """
 
 
