@@ -29,7 +29,7 @@ from agentgym_train.run.launch import (
     join_launcher,
     launch_command,
 )
-from agentgym_train.run.launched import LIMIT, Launched, follow_command, parent_ended
+from agentgym_train.run.launched import FOLLOW, LIMIT, Launched, follow_command, parent_ended
 from agentgym_train.run.ports import free_port
 
 app = typer.Typer(
@@ -110,9 +110,10 @@ def launch(folder: Path, processes: int, hostfile: Path | None, *, port: int) ->
     stop.grace = LIMIT + GRACE
     try:
         with ExitStack() as stack:
-            file = hostfile and stack.enter_context(run_variables.carried(folder, os.environ))
+            ours = {**launcher_variables(os.environ), FOLLOW: "1"}
+            file = hostfile and stack.enter_context(run_variables.carried(folder, ours))
             command = launch_command(folder, processes, hostfile, port=port, variables=file)
-            launched = stack.enter_context(Launched(command, launcher_variables(os.environ)))
+            launched = stack.enter_context(Launched(command, ours))
             stop.last.append(launched.kill)
             return launched.wait()
     except KeyboardInterrupt:
@@ -148,21 +149,21 @@ def prepare_run(
 def work(
     folder: Annotated[Path, typer.Argument(help="A run folder from `prepare`.")],
     variables: Annotated[Path | None, typer.Option(hidden=True)] = None,
-    follow_: Annotated[bool, typer.Option("--follow", hidden=True)] = False,
 ) -> None:
     """Does one process's share of a prepared run. Each process is started by another launcher.
 
     A repeated start of all processes resumes from the newest checkpoint.
     """
     stop.repeats = False  # a terminal and a launcher can both send the signal of one stop
-    if follow_:
+    if variables:
+        run_variables.adopt(variables, os.environ)
+    followed = os.environ.pop(FOLLOW, "") == "1"
+    if followed:
         follow_command()
     elif "TORCHELASTIC_RUN_ID" in os.environ:
         follow(parent_ended)
-    if variables:
-        run_variables.adopt(variables, os.environ)
     check_prepared(folder, join_launcher(os.environ))
-    leave(attempt(folder, quiet=follow_))
+    leave(attempt(folder, quiet=followed))
 
 
 @app.command()

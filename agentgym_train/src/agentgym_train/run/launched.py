@@ -10,6 +10,7 @@ from contextlib import suppress
 
 from agentgym_envs.stopping import GRACE, follow, stop
 
+FOLLOW = "AGENTGYM_FOLLOW"  # variable of processes whose standard input comes from the command
 LIMIT = GRACE + 5.0  # seconds in which all processes must end; each of them ends itself in GRACE
 LAST = 1.0  # seconds in which the last processes can end after the launcher
 

@@ -1,14 +1,15 @@
-"""The command that starts DeepSpeed's launcher, as a process that ends with ``agentgym-train run``.
+"""Runs DeepSpeed's launcher in a process that ends with ``agentgym-train run``.
 
-    python -m agentgym_train.run.launcher ARGUMENT…
+    python -m agentgym_train.run.launcher MODULE ARGUMENT…
 
 Standard input is a connection to the command. It closes when the command stops the run, and also
 when the command is killed. The training processes have the same standard input and then stop
-themselves (``agentgym-train work --follow``). On other machines it is a connection of ssh, which
+themselves. On other machines it is a connection of ssh, which
 closes with ``pdsh``. After a time limit, this process kills what is left on this machine.
 """
 
 import os
+import runpy
 import signal
 import sys
 import threading
@@ -20,13 +21,12 @@ from agentgym_envs.stopping import GRACE
 
 
 def main() -> None:
-    """Runs the launcher."""
+    """Runs a module as a program."""
     threading.Thread(target=_end_with_command, args=(os.dup(0),), daemon=True).start()
-    from deepspeed.launcher import runner  # takes seconds
-
     status = 0
+    del sys.argv[0]
     try:
-        runner.main()
+        runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else 1
     sys.stdout.flush()
