@@ -77,13 +77,26 @@ def guard(token: str) -> int | None:
     return ours
 
 
+def hung_up(file: int, seconds: float | None = None) -> bool:
+    """Waits until the other end of a pipe or socket has closed; returns whether it has."""
+    hangup = select.poll()
+    hangup.register(file, 0)
+    return bool(hangup.poll(None if seconds is None else seconds * 1000))
+
+
 def _marks(number: int) -> list[bytes]:
-    with suppress(OSError), open(f"/proc/{number}/environ", "rb") as file:
-        for variable in file.read().split(b"\0"):
-            name, _, value = variable.partition(b"=")
-            if name == VARIABLE.encode():
-                return value.split(b",")
-    return []
+    file = -1
+    with suppress(OSError):  # it has ended, or belongs to another user
+        file = os.open(f"/proc/{number}/environ", os.O_RDONLY)
+    if file < 0:
+        return []
+    text = b""
+    with suppress(OSError):
+        while data := os.read(file, 2**16):
+            text += data
+    os.close(file)
+    _, found, value = (b"\0" + text).partition(b"\0%s=" % VARIABLE.encode())
+    return value.partition(b"\0")[0].split(b",") if found else []
 
 
 def _wait_and_kill(parent: int, token: str) -> None:

@@ -10,7 +10,6 @@ does under ``nohup``.
 import asyncio
 import os
 import secrets
-import select
 import signal
 import socket
 import threading
@@ -26,6 +25,7 @@ from agentgym_envs.cache import discard_drafts
 T = TypeVar("T")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 GRACE = 10.0  # seconds after the first signal in which a command can clean up
+HANDLED = 128  # added to the number of a signal that the main thread handles
 SHOW_CURSOR = b"\x1b[?25h"  # a progress line on a terminal hides it
 
 
@@ -42,7 +42,6 @@ class Stop:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
         self._reset()
 
     def _reset(self) -> None:
@@ -52,7 +51,7 @@ class Stop:
         self.first: list[Callable[[], object]] = []
         self.last: list[Callable[[], object]] = []
         self.status: int | None = None
-        self._counts = {"handler": 0, "thread": 0}
+        self._handled = False
         self._act: Callable[[], object] = _raise
         self._guard: int | None = None
 
@@ -68,15 +67,15 @@ class Stop:
         After a signal they stay handled, since the rest of the command can hang too.
         """
         self._reset()
-        receiver, sender = socket.socketpair()
-        sender.setblocking(False)
+        receiver, self._sender = socket.socketpair()
+        self._sender.setblocking(False)
         token = secrets.token_hex(8)
         self._guard = family.guard(token)
         family.mark(token)
         _free_forks()
         # Python's handlers wait for the main thread, which can be in a long call of C code. The
         # other thread notices a signal at once.
-        wakeup = signal.set_wakeup_fd(sender.fileno(), warn_on_full_buffer=False)
+        wakeup = signal.set_wakeup_fd(self._sender.fileno(), warn_on_full_buffer=False)
         handlers = {
             number: signal.signal(number, self._handle)
             for number in SIGNALS
@@ -90,7 +89,7 @@ class Stop:
                 for number, handler in handlers.items():
                     signal.signal(number, handler)
                 signal.set_wakeup_fd(wakeup)
-                sender.close()
+                self._sender.close()
                 self.release()
 
     @contextmanager
@@ -129,33 +128,40 @@ class Stop:
             signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
     def _watch(self, receiver: socket.socket) -> None:
+        """Acts on signals in another thread.
+
+        A signal sends its number at once, and again when the main thread handles it. An event loop
+        can suppress the first of the two.
+        """
+        counts = {0: 0, HANDLED: 0}
         with receiver:
             while data := receiver.recv(64):
-                for number in data:
+                for byte in data:
+                    number = byte % HANDLED
                     if number in SIGNALS:
-                        self._count("thread", number)
+                        before = max(counts.values())
+                        counts[byte - number] += 1
+                        if max(counts.values()) > before:
+                            self._count(number, first=before == 0)
+
+    def _count(self, number: int, *, first: bool) -> None:
+        if first:
+            self.number = self.number or number
+            for call in self.first:
+                call()
+            timer = threading.Timer(self.grace, self.end)
+            timer.daemon = True
+            timer.start()
+        elif self.repeats:
+            self.end()
 
     def _handle(self, number: int, frame: object) -> None:
-        self._count("handler", number)
-        if self._counts["handler"] == 1:
+        with suppress(OSError):
+            self._sender.send(bytes([HANDLED + number]))
+        first, self.number = not self._handled, self.number or number
+        self._handled = True
+        if first:
             self._act()
-
-    def _count(self, counter: str, number: int) -> None:
-        """Counts a signal. An event loop can take the place of the thread, so both count."""
-        with self._lock:
-            before = max(self._counts.values())
-            self._counts[counter] += 1
-            if max(self._counts.values()) == before:
-                return  # the other has counted it
-            if before and self.repeats:
-                self.end()
-            if before == 0:
-                self.number = number
-                for call in self.first:
-                    call()
-                timer = threading.Timer(self.grace, self.end)
-                timer.daemon = True
-                timer.start()
 
 
 def _raise() -> NoReturn:
@@ -208,10 +214,3 @@ def follow(ended: Callable[[], object]) -> None:
         stop.end()
 
     threading.Thread(target=wait, daemon=True).start()
-
-
-def hung_up(file: int) -> None:
-    """Waits until the other end of a pipe or socket has closed."""
-    hangup = select.poll()
-    hangup.register(file, 0)
-    hangup.poll()

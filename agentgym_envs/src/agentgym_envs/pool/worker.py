@@ -35,7 +35,6 @@ from agentgym_envs.core import TextEnv
 from agentgym_envs.errors import AgentGymError, EnvRaised, UnknownName, message_of
 from agentgym_envs.pool.result import REFUSALS
 from agentgym_envs.pool.wire import Inbox, literal, pack
-from agentgym_envs.stopping import hung_up
 from agentgym_envs.wrappers import ActionFormat
 
 GRACE = 3.0  # seconds in which the environments can close after the socket has closed
@@ -189,7 +188,6 @@ def serve(connection: socket.socket, board: mmap.mmap, folder: str) -> None:
         except OSError:
             break
     worlds.close()
-    family.kill([folder])
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -203,7 +201,7 @@ def _requests(connection: socket.socket) -> Iterator[dict[str, Any]]:
 
 def _end_late(connection: socket.socket, folder: str) -> None:
     """Ends the process group soon after the socket has closed: an environment can hang."""
-    hung_up(connection.fileno())
+    family.hung_up(connection.fileno())
     threading.Event().wait(GRACE)
     cache.discard_drafts()
     family.kill([folder])
@@ -285,6 +283,8 @@ if __name__ == "__main__":
     parent = socket.socket(fileno=int(sys.argv[1]))
     parent.set_inheritable(False)
     serve(parent, mmap.mmap(int(sys.argv[2]), 8), sys.argv[3])
-    if os.getpgrp() == os.getpid():  # processes of environments that close did not end
+    if family.hung_up(2, 0.0) and os.getpgrp() == os.getpid():
+        # The parent is dead. Otherwise it ends what environments have left behind.
+        family.kill([sys.argv[3]])
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         os.killpg(os.getpid(), signal.SIGTERM)
