@@ -341,7 +341,7 @@ def test_a_signal_to_a_run_over_ssh_leaves_no_process_on_any_machine(
         assert first.poll() is None, (tmp_path / "first" / "output").read_text()
         time.sleep(0.1)
     assert all(map(workers_of, two))
-    (command,) = psutil.Process(first.pid).children()
+    (command,) = (p for p in psutil.Process(first.pid).children() if "run" in p.cmdline())
     command.send_signal(number)
     assert first.wait(timeout=60) == status
     end = time.monotonic() + 30
