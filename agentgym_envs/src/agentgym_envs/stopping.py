@@ -62,15 +62,19 @@ class Stop:
 
     @contextmanager
     def handled(self) -> Iterator[None]:
-        """Handles the signals in the block, which runs in the main thread.
+        """Handles the signals in the block; only the main thread can.
 
         After a signal they stay handled, since the rest of the command can hang too.
         """
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
         self._reset()
         receiver, self._sender = socket.socketpair()
         self._sender.setblocking(False)
         token = secrets.token_hex(8)
         self._guard = family.guard(token)
+        marks = os.environ.get(family.VARIABLE)
         family.mark(token)
         _free_forks()
         # Python's handlers wait for the main thread, which can be in a long call of C code. The
@@ -91,6 +95,9 @@ class Stop:
                 signal.set_wakeup_fd(wakeup)
                 self._sender.close()
                 self.release()
+                os.environ.pop(family.VARIABLE, None)
+                if marks is not None:
+                    os.environ[family.VARIABLE] = marks
 
     @contextmanager
     def instead(self, act: Callable[[], object]) -> Iterator[None]:

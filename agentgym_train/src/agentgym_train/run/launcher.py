@@ -4,8 +4,8 @@
 
 Standard input is a connection to the command. It closes when the command stops the run, and also
 when the command is killed. The training processes have the same standard input and then stop
-themselves. On other machines it is a connection of ssh, which
-closes with ``pdsh``. After a time limit, this process kills what is left on this machine.
+themselves. On other machines it is a connection of ssh, which closes with ``pdsh``. After a time
+limit, this process kills what is left on this machine.
 """
 
 import os
