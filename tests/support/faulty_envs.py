@@ -138,7 +138,9 @@ class OddEnv(FaultyEnv):
         )
         shown = {"length": str(len(action)), "echo": detail, "modules": modules, "bytes": b"x"}
         if what == "spawn":
-            shown["spawn"] = str(subprocess.Popen(["sleep", "60"]).pid)
+            away = detail == "away"  # from the worker's process group
+            child = subprocess.Popen(["sleep", "60"], start_new_session=away)
+            shown["spawn"] = str(child.pid)
         reward = np.float32(odd if what == "reward" else 0.5)
         return (
             shown.get(what, f"turn {self.turn}"),

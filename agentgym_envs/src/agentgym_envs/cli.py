@@ -36,7 +36,8 @@ from agentgym_envs.listing import listing
 from agentgym_envs.report.command import report
 from agentgym_envs.report.view import view
 from agentgym_envs.serve.command import serve
-from agentgym_envs.terminal import tolerate_any_encoding, version_option
+from agentgym_envs.stopping import stop
+from agentgym_envs.terminal import discard_unwritten, tolerate_any_encoding, version_option
 from agentgym_envs.tournament.command import tournament
 
 app = typer.Typer(
@@ -65,12 +66,19 @@ def start(version: Annotated[bool, version_option("agentgym-envs")] = False) -> 
 
 
 def user_errors(command: Callable[..., None]) -> Callable[..., None]:
-    """Turns errors that a user can act on into one line and exit status 2."""
+    """Turns errors that a user can act on into one line and exit status 2.
+
+    A command that a signal ends has the exit status 128 plus the number of the signal.
+    """
 
     @wraps(command)
     def wrapped(*args: Any, **kwargs: Any) -> None:
         try:
-            command(*args, **kwargs)
+            with stop.handled():
+                command(*args, **kwargs)
+        except KeyboardInterrupt:
+            err.print("interrupted")
+            raise typer.Exit(stop.exit_status) from None
         except AgentGymError as error:
             err.print(f"error: {escaped(str(error))}", style="red", markup=False, soft_wrap=True)
             raise typer.Exit(2) from error
@@ -80,6 +88,10 @@ def user_errors(command: Callable[..., None]) -> Callable[..., None]:
             place = f" at {error.filename}" if error.filename else ""
             err.print(f"error: the disk is full{place}; complete results were kept", style="red")
             raise typer.Exit(2) from error
+        finally:
+            if stop.number:
+                discard_unwritten()
+                raise typer.Exit(stop.exit_status)
 
     return wrapped
 

@@ -2,6 +2,7 @@
 
 import codecs
 import io
+import os
 import sys
 import unicodedata
 from importlib.metadata import version
@@ -36,6 +37,15 @@ def tolerate_any_encoding() -> None:
             stream.reconfigure(errors=READABLE)
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
+
+
+def discard_unwritten() -> None:
+    """Discards text for a terminal or pipe that is gone; it would change the exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def version_option(*packages: str) -> Any:

@@ -1,7 +1,6 @@
 """``agentgym-train``: run, prepare, work, plan, eval, plugins, config show."""
 
 import os
-import subprocess
 import sys
 import traceback
 from contextlib import ExitStack
@@ -15,6 +14,7 @@ from rich.table import Table
 from agentgym_envs.cli import user_errors
 from agentgym_envs.errors import AgentGymError
 from agentgym_envs.plugins import ENVIRONMENTS, discover, distribution
+from agentgym_envs.stopping import GRACE, follow, stop
 from agentgym_envs.terminal import tolerate_any_encoding, version_option
 from agentgym_train import config as configuration
 from agentgym_train.config import Config
@@ -29,6 +29,7 @@ from agentgym_train.run.launch import (
     join_launcher,
     launch_command,
 )
+from agentgym_train.run.launched import FOLLOW, LIMIT, Launched, follow_command, parent_ended
 from agentgym_train.run.ports import free_port
 
 app = typer.Typer(
@@ -106,10 +107,18 @@ def get_ready(config: Config | RewardConfig, processes: int) -> Lock:
 
 def launch(folder: Path, processes: int, hostfile: Path | None, *, port: int) -> int:
     """Starts the processes of a prepared run and waits for them; returns the exit status."""
-    with ExitStack() as stack:
-        file = hostfile and stack.enter_context(run_variables.carried(folder, os.environ))
-        command = launch_command(folder, processes, hostfile, port=port, variables=file)
-        return bool(subprocess.call(command, env=launcher_variables(os.environ)))
+    stop.grace = LIMIT + GRACE
+    try:
+        with ExitStack() as stack:
+            ours = {**launcher_variables(os.environ), FOLLOW: "1"}
+            file = hostfile and stack.enter_context(run_variables.carried(folder, ours))
+            command = launch_command(folder, processes, hostfile, port=port, variables=file)
+            launched = stack.enter_context(Launched(command, ours))
+            stop.last.append(launched.kill)
+            return launched.wait()
+    except KeyboardInterrupt:
+        err.print("interrupted")
+        return stop.exit_status
 
 
 @app.command("prepare")
@@ -145,10 +154,16 @@ def work(
 
     A repeated start of all processes resumes from the newest checkpoint.
     """
+    stop.repeats = False  # a terminal and a launcher can both send the signal of one stop
     if variables:
         run_variables.adopt(variables, os.environ)
+    followed = os.environ.pop(FOLLOW, "") == "1"
+    if followed:
+        follow_command()
+    elif "TORCHELASTIC_RUN_ID" in os.environ:
+        follow(parent_ended)
     check_prepared(folder, join_launcher(os.environ))
-    leave(attempt(folder))
+    leave(attempt(folder, quiet=followed))
 
 
 @app.command()
@@ -168,27 +183,40 @@ def plan(
     raise typer.Exit(0 if show_plan(load(config_file, set_ or []), gpus, memory, out) else 1)
 
 
-def attempt(folder: Path) -> int:
-    """Does one process's share of a run and shows what went wrong; returns the exit status."""
+def attempt(folder: Path, *, quiet: bool = False) -> int:
+    """Does one process's share of a run and shows what went wrong; returns the exit status.
+
+    ``quiet``: another process says that the run was interrupted.
+    """
     from agentgym_train.engine import peers
 
+    stop.first.append(peers.hold)
     try:
         from agentgym_train.run import work as process
 
         process.work(folder, out)
-    except KeyboardInterrupt:
-        peers.hold()
-        err.print("interrupted")
-    except AgentGymError as error:
+    except (KeyboardInterrupt, Exception) as error:
+        if stop.number or isinstance(error, KeyboardInterrupt):
+            peers.hold()
+            if not quiet and os.environ.get("LOCAL_RANK", "0") == "0":
+                err.print("interrupted")
+            return stop.exit_status
+        return explain(error)
+    return 0
+
+
+def explain(error: Exception) -> int:
+    """Shows what ended this process's share of a run; returns the exit status."""
+    from agentgym_train.engine import peers
+
+    if isinstance(error, AgentGymError):
         peers.hold()
         err.print(f"error: {error}", style="red", markup=False, soft_wrap=True)
-    except Exception as error:
+    else:
         peers.wait()
-        traceback.print_exc()
+        traceback.print_exception(error)
         if (plugin := culprit(error)) is not None:
             err.print(f"raised in {plugin}", style="red", markup=False, soft_wrap=True)
-    else:
-        return 0
     return 1
 
 
@@ -197,7 +225,9 @@ def leave(status: int) -> NoReturn:
 
     See ``end_process``.
     """
-    if status == 0:
+    if not stop.number:
+        stop.release()
+    if status == 0 and not stop.number:
         from agentgym_train.engine.deepspeed import end_process
 
         end_process()

@@ -1,6 +1,7 @@
 """After an interrupt in any call of a pool, every request that it took gets exactly one result."""
 
 import socket
+import sys
 from itertools import count
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 import scripted_worker
 from interrupts import Interrupt
 from started_hosts import hosts
+from stopped import started
 
 import agentgym_envs.pool
 from agentgym_envs.errors import EnvTimeout, HostLost, NeighbourFailed, WorkerDied
@@ -184,3 +186,27 @@ def test_an_interrupt_while_a_host_is_lost_blames_nobody_else(step, monkeypatch)
                     ["turn 1"],
                     [HostLost, "seed None", "turn 1"],
                 ]
+
+
+SCRIPT = """
+import sys, time
+from agentgym_envs.pool import EnvPool
+with EnvPool("faulty_envs:support/Odd-v0", 1, timeout=600) as pool:
+    pool.reset(0)
+    pool.recv()
+    for action in sys.argv[1:]:
+        pool.send(0, action)
+        print(*(result.observation for result in pool.recv(timeout=1.0)), flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("last", [(), pytest.param(("hang",), marks=pytest.mark.full)])
+def test_nothing_is_left_of_a_killed_script(tmp_path, last):
+    command = [sys.executable, "-c", SCRIPT, "spawn away", "spawn", *last]
+    with started(command, tmp_path / "output", env={"TMPDIR": str(tmp_path)}) as script:
+        script.wait_for(lambda: len(script.named("sleep", "60")) == 2)
+        script.process.kill()
+        script.process.wait()
+        script.check_gone()
+    assert [path.name for path in tmp_path.iterdir()] == ["output"]

@@ -327,11 +327,14 @@ def test_what_waits_to_be_sent_gives_a_hung_environment_no_more_time():
         assert "no answer within 1 s" in str(results[0].error)
 
 
-@pytest.mark.parametrize("fault", [None, "die", "hang"])
-def test_children_of_a_worker_end_with_it(fault):
+@pytest.mark.parametrize(
+    ("fault", "child"),
+    [(None, "spawn"), ("die", "spawn"), ("hang", "spawn"), ("die", "spawn away")],
+)
+def test_children_of_a_worker_end_with_it(fault, child):
     with EnvPool(ODD, 2, workers=1, timeout=1.0) as pool:
         start(pool)
-        pool.send(0, "spawn")
+        pool.send(0, child)
         child = int(gather(pool, 1)[0].observation)
         assert not gone(child)
         if fault:

@@ -8,12 +8,13 @@ import socket
 import subprocess
 import sys
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import machines
 import over_ssh as over_ssh_script
 import processes
+import psutil
 import pytest
 import small_run
 import tiny
@@ -328,6 +329,39 @@ def test_a_run_over_ssh_ends_when_a_machine_is_cut_off_and_resumes(
     assert second.wait(timeout=200) == 0, (tmp_path / "second" / "output").read_text()
     assert steps(folder) == list(range(1, done + 3))
     assert (folder / "model").is_dir()
+
+
+@pytest.mark.slow
+@pytest.mark.full
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGKILL, 247)])
+def test_a_signal_to_a_run_over_ssh_leaves_no_process_on_any_machine(
+    two, over_ssh, config_file, tmp_path, number, status
+):
+    hosts, folder = tmp_path / "hosts", tmp_path / "run"
+    hosts.write_text("one slots=1\ntwo slots=1\n")
+    first = over_ssh("first", "run", config_file, "--hostfile", hosts, "--set", "run.steps=1000")
+    while not (folder / "metrics.jsonl").exists() or not steps(folder):
+        assert first.poll() is None, (tmp_path / "first" / "output").read_text()
+        time.sleep(0.1)
+    assert all(map(workers_of, two))
+    (command,) = (p for p in psutil.Process(first.pid).children() if "run" in p.cmdline())
+    command.send_signal(number)
+    assert first.wait(timeout=60) == status
+    end = time.monotonic() + 30
+    while any(map(workers_of, two)):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def workers_of(name):
+    """Returns the processes of ``work`` on a machine."""
+    listed = subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True)
+    found = []
+    for pid in listed.stdout.split():
+        with suppress(psutil.Error):
+            found += [pid] if "work" in psutil.Process(int(pid)).cmdline() else []
+    return found
 
 
 def test_the_first_machine_chooses_the_port(network):

@@ -20,6 +20,7 @@ from agentgym_envs.evaluate.record import Rows
 from agentgym_envs.evaluate.runner import Limits, Runner
 from agentgym_envs.evaluate.settings import Settings
 from agentgym_envs.pool import AsyncEnvPool, describe
+from agentgym_envs.stopping import run_tasks
 from agentgym_envs.tasks import check_id, spread, strings
 
 T = TypeVar("T")
@@ -102,7 +103,7 @@ def _finish(work: Coroutine[Any, Any, T]) -> T:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(work)
+        return run_tasks(work)
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, work).result()
 

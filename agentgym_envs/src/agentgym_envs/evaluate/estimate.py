@@ -5,7 +5,6 @@ turns give the estimate. The figure of the whole horizon has all turns and ``--m
 Neither is a bound: a model can get longer observations, such as messages of errors.
 """
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -23,6 +22,7 @@ from agentgym_envs.evaluate.record import Row, Rows
 from agentgym_envs.evaluate.runner import Limits, Runner
 from agentgym_envs.evaluate.settings import Settings
 from agentgym_envs.evaluate.tables import Table
+from agentgym_envs.stopping import run_tasks
 from agentgym_envs.wrappers import FORMATS
 
 CHARACTERS = 4  # per token
@@ -164,7 +164,7 @@ def _played(job: Job, item: Item, agent: str) -> Row:
     settings = Settings(agent=factory.name, format=None, horizon=job.settings.horizon)
     limits = Limits(concurrency=1, retries=0, timeout=job.options.timeout)
     runner = Runner(settings=settings, factory=factory, record=Rows(), limits=limits)
-    asyncio.run(runner.run([item]))
+    run_tasks(runner.run([item]))
     return runner.record.rows[-1]
 
 

@@ -19,6 +19,7 @@ from agentgym_envs.evaluate.runner import HOPELESS, Runner
 from agentgym_envs.evaluate.sessions import Session, session
 from agentgym_envs.models.connect import connect
 from agentgym_envs.models.provider import Provider
+from agentgym_envs.stopping import run_tasks
 
 INTERRUPTED = "interrupted"
 PATIENCE = 2.0  # seconds before a line says that the server's answer is waited for
@@ -51,7 +52,7 @@ def carry_out(job: Job) -> Outcome:
     lines = job.folder / records.EPISODES
     fresh = not lines.exists() or not lines.stat().st_size
     if job.client and fresh:  # before Record, so that an unreachable server leaves no folder behind
-        asyncio.run(_checked(connect(job.client.endpoint)))
+        run_tasks(_checked(connect(job.client.endpoint)))
     opened = Record(job.folder, job.settings)
     try:
         for torn in opened.torn:
@@ -110,7 +111,7 @@ def _run(runner: Runner, job: Job, *, check: bool) -> None:
                 await runner.run(job.items)
 
     try:
-        asyncio.run(go())
+        run_tasks(go())
     except KeyboardInterrupt:
         runner.stopped = INTERRUPTED
     except ProviderRefused as error:

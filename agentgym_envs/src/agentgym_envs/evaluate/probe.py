@@ -4,7 +4,6 @@ Each part of the run's requests is sent alone, with a conversation of a few word
 them together. A refused request costs nothing. An accepted one costs a short reply.
 """
 
-import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from agentgym_envs.models.connect import connect
 from agentgym_envs.models.dialect import Dialect
 from agentgym_envs.models.endpoint import Endpoint, Message, ToolSchema
 from agentgym_envs.models.provider import GREETING
+from agentgym_envs.stopping import run_tasks
 
 LOOK: ToolSchema = {
     "type": "function",
@@ -101,7 +101,7 @@ def probe_all(jobs: Sequence[Job]) -> bool:
         out.print(f"{title}, at {job.client.endpoint.url}:", soft_wrap=True)
         used = Usage()
         for part in parts_of(job, job.client.endpoint):
-            accepted, note, usage = asyncio.run(probed(part))
+            accepted, note, usage = run_tasks(probed(part))
             used.add(usage)
             out.print(f"  {part.name}: {accepted}{note and f' ({note})'}", soft_wrap=True)
         fine = fine and not accepted.startswith("no")

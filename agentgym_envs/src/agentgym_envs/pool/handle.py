@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import IO, NamedTuple
 
+from agentgym_envs import family
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.pool.wire import Inbox
 from agentgym_envs.processes import python_command, python_environment, temporary_folder
@@ -59,7 +60,7 @@ class Handle:
     """
 
     def __init__(self, setup: bytes):
-        self.process, self.socket, self._board, self._folder = _start()
+        self.process, self.socket, self._board, self.folder = _start()
         assert self.process.stderr is not None
         self._words = _Tail(self.process.stderr)
         self.inbox = Inbox()
@@ -154,7 +155,7 @@ class Handle:
 
     def remove_folder(self) -> None:
         """Removes the temporary folder of a worker that has ended."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def leave(self) -> None:
         """Releases the worker in a fork: it belongs to the parent process."""
@@ -275,6 +276,7 @@ def end_all(workers: list[Handle], timeout: float) -> None:
             with suppress(ProcessLookupError):  # a dead worker's children are still in its group
                 os.killpg(worker.process.pid, number)
         _wait_all(workers, LAST_BREATH)
+    family.kill([worker.folder for worker in workers])  # also those that have left the group
     for worker in workers:
         worker.remove_folder()
 

@@ -1,9 +1,9 @@
 """The command ``agentgym serve``."""
 
 import os
-import signal
 import socket
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from importlib.util import find_spec
 from typing import Annotated, Any
@@ -17,6 +17,7 @@ from agentgym_envs.network import is_local
 from agentgym_envs.pool.greeting import TOKEN
 from agentgym_envs.pool.host import Host
 from agentgym_envs.serve.limits import Limits, allow_descriptors
+from agentgym_envs.stopping import GRACE, stop
 
 PACKAGES = ("uvicorn", "httptools", "websockets", "mcp_types")  # of version 2 of mcp
 BACKLOG = 2048  # connections that wait to be accepted
@@ -119,20 +120,11 @@ def _refuse(options: Mapping[str, object]) -> None:
 
 def run_host(listener: socket.socket, token: str | None) -> None:
     """Runs environments for other machines until a signal ends the process."""
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, _interrupt)
     host = Host(listener, token)
     try:
         host.serve()
-    except KeyboardInterrupt:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, signal.SIG_DFL)  # a second signal ends the process at once
     finally:
         host.close()
-
-
-def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
 
 
 def run(
@@ -172,10 +164,12 @@ def run(
         timeout_keep_alive=int(limits.keep_alive),
         timeout_graceful_shutdown=DRAIN,
     )
+    server: Any = uvicorn.Server(config)
+    server.capture_signals = nullcontext  # the command handles them
+    stop.grace = GRACE + DRAIN
     try:
-        uvicorn.Server(config).run(sockets=[listener])
-    except KeyboardInterrupt:
-        out.print()
+        with stop.instead(lambda: setattr(server, "should_exit", True)):
+            server.run(sockets=[listener])
     except SystemExit:
         if app.trouble is None:
             raise

@@ -46,9 +46,10 @@ def launch_command(
         else ["--hostfile", "/dev/null", "--num_gpus", str(processes)]
     )
     options = ["--no_local_rank", "--log_level", "error", "--master_port", str(port)]
-    launcher = [sys.executable, "-m", "deepspeed.launcher.runner", *hosts, *options]
+    launcher = ["agentgym_train.run.launcher", "deepspeed.launcher.runner", *hosts, *options]
     more = ["--variables", str(variables.resolve())] if variables else []
-    return [*launcher, "--module", "agentgym_train.cli", "work", str(folder.resolve()), *more]
+    work = ["--module", "agentgym_train.cli", "work", str(folder.resolve()), *more]
+    return [sys.executable, "-m", *launcher, *work]
 
 
 def check_launcher(variables: Mapping[str, str], command: str = "run") -> None:
