@@ -1,7 +1,10 @@
 """What the connections of a server share: their number, their limits and the refused clients."""
 
 import asyncio
+import socket
+import struct
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
@@ -13,6 +16,7 @@ from agentgym_envs.serve.rate import Rate
 PIECE = 2**10  # bytes that a parser gets at once, so few messages are pending at any time
 TURN = 0.0005  # seconds of one connection before it is the turn of the others
 SLOWEST = 2**16  # bytes of a long answer that a client must read within each arrival time
+DROP = struct.pack("ii", 1, 0)  # SO_LINGER: on, for 0 s
 REFUSED = 10.0  # answers per second to requests of one address without the right to an answer
 
 
@@ -93,6 +97,10 @@ class Unread:
 
     def _check(self, before: int) -> None:
         if self._peers.ending or self._transport.get_write_buffer_size() > before - SLOWEST:
+            # The system, too, drops what was not sent.
+            with suppress(OSError):
+                connection = self._transport.get_extra_info("socket")
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, DROP)
             self._abort()
         else:
             self.start()

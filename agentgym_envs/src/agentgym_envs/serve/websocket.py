@@ -29,6 +29,7 @@ class _Handshake(ServerProtocol):
         self.rejected = int(status)
         body = Refusal(self.rejected, f"WebSocket: {text.split('.')[0]}").body()
         response = super().reject(status, json.dumps(body))
+        del response.headers["Content-Type"]
         response.headers["Content-Type"] = "application/json"
         return response
 
