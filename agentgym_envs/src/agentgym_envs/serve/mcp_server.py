@@ -68,11 +68,18 @@ def _posts(app: Asgi, limit: int) -> Asgi:
         async def again() -> Message:
             return next(bodies, None) or await receive()
 
+        failed = 0
+
         async def check(message: Message) -> None:
+            nonlocal failed
             status = message.get("status", 200)
             if status >= 400 and dict(message["headers"]).get(b"content-type") != JSON:
-                raise Refusal(status, f"request: {HTTPStatus(status).phrase}")
-            await send(message)
+                failed = status
+            elif failed:
+                text = message.get("body", b"").decode("latin-1") or HTTPStatus(failed).phrase
+                raise Refusal(failed, f"request: {text[:200]}")
+            else:
+                await send(message)
 
         await app(scope, again, check)
 
