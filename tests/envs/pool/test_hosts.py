@@ -427,6 +427,18 @@ def test_strangers_cost_a_host_no_thread_and_its_drivers_no_environment(guarded)
         assert pool.recv()[0].observation == "turn 1"
 
 
+def test_a_greeting_comes_in_few_parts(guarded):
+    begun = time.monotonic()
+    with socket.create_connection(("127.0.0.1", guarded.port), 10) as stranger:
+        stranger.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with suppress(ConnectionError):
+            for byte in (400).to_bytes(4, "big") + b" " * 396:
+                stranger.sendall(bytes([byte]))
+                time.sleep(0.001)
+            assert stranger.recv(1) == b""
+        assert time.monotonic() - begun < 0.9  # before the second of a greeting is over
+
+
 def test_a_worker_that_cannot_start_on_a_host_fails_its_environment_alone(guarded):
     with EnvPool(FAULTY, 2, workers=2, hosts=[guarded.address], token="secret ü") as pool:
         pool.reset(0, seed=0)

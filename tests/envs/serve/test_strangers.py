@@ -27,7 +27,7 @@ MOST = 8  # MiB by which the server can grow while two clients attack it
 
 @pytest.fixture(scope="module")
 def server():
-    with limited(ODD, "--token", TOKEN, arrival=ARRIVAL, last_answer=ARRIVAL) as served:
+    with limited(ODD, "--token", TOKEN, arrival=ARRIVAL, keep_alive=2.0) as served:
         ask(served)  # it has started
         yield served
 
@@ -155,6 +155,32 @@ def test_a_websocket_without_end_costs_no_memory_and_ends(server, first, piece):
     for connection in connections:
         assert ended(connection)
         connection.close()
+
+
+def test_too_many_frames_close_a_websocket_with_1008(server):
+    with websocket(server, frame(10) * 1500) as connection:
+        received = b"".join(iter(lambda: connection.recv(2**12), b""))
+        assert received[2:4] == (1008).to_bytes(2, "big")
+
+
+@pytest.mark.full
+def test_a_websocket_that_reads_nothing_for_long_goes_on(server):
+    with websocket(server) as connection:
+        time.sleep(45)  # two pings have no pong
+        connection.sendall(frame(1, b'{"type": "state"}'))
+        received = b""
+        while b"step_count" not in received:
+            more = connection.recv(2**12)
+            assert more
+            received += more
+
+
+def test_an_unused_connection_is_closed(server):
+    with opened(server, head("GET", "/x")) as connection:
+        assert connection.recv(2**12).startswith(b"HTTP/1.1 404")
+        begun = time.monotonic()
+        assert connection.recv(1) == b""
+        assert 1 < time.monotonic() - begun < 8
 
 
 def test_a_message_of_a_websocket_has_a_time_to_arrive(server):
