@@ -5,14 +5,14 @@ import json
 from contextlib import suppress
 from http import HTTPStatus
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
 import uvicorn
 from rich.console import Console
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from agentgym_envs.serve.http import READ_ON, check_sender, error_headers
+from agentgym_envs.serve.http import READ_ON, Scope, check_sender, error_headers
 from agentgym_envs.serve.peers import PIECE, TURN, Peers, Unread
 from agentgym_envs.serve.rate import LONGEST_WAIT
 from agentgym_envs.serve.refusal import Refusal
@@ -144,7 +144,7 @@ class Limited(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Checks that the client has a right to an answer."""
         try:
-            check_sender(dict(self.scope), self._peers.token)
+            check_sender(cast(Scope, self.scope), self._peers.token)
         except Refusal as refusal:
             self._refuse(refusal)
         if self._refusal is None:

@@ -71,8 +71,12 @@ class LimitedSocket(WebSocketsSansIOProtocol):
         if not self.handshake_initiated:
             self._begin(data)
             return
-        self._held = memoryview(bytes(self._held) + data if self._held else data)
-        self._parse()
+        if self._held or len(data) > PIECE or self._blocked():
+            self._held = memoryview(bytes(self._held) + data)
+            self._parse()
+        else:
+            super().data_received(data)
+            self._watch()
 
     def _begin(self, head: bytes) -> None:
         super().data_received(head)
@@ -107,7 +111,7 @@ class LimitedSocket(WebSocketsSansIOProtocol):
 
     def _watch(self) -> None:
         """Gives a message that has begun to arrive a deadline."""
-        begun = self.conn.current_size is not None or bool(self.conn.reader.buffer)
+        begun = self.conn.current_size is not None or self.conn.reader.buffer
         if not begun or self._blocked():
             self._stop()
         elif self._end is None:
