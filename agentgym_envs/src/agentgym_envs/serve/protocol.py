@@ -128,10 +128,7 @@ class Limited(HttpToolsProtocol):
 
     def _busy(self) -> bool:
         """Returns whether the client waits for an answer, or has not read one."""
-        running = self.cycle is not None and not self.cycle.response_complete
-        return bool(
-            self.pipeline or self.flow.write_paused or (running and not self.cycle.more_body)
-        )
+        return bool(self.pipeline or self.flow.write_paused or self._answers())
 
     def on_message_begin(self) -> None:
         """Notes that a request arrives."""
@@ -162,9 +159,9 @@ class Limited(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """Ends the deadline of a request."""
         self._arriving = False
-        self._stop()
         if self._refusal is not None:
             return
+        self._stop()
         super().on_message_complete()
         cycle = self.cycle
         if cycle is not None and cycle.response_complete and cycle.more_body:
