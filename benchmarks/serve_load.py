@@ -47,8 +47,8 @@ class Load(NamedTuple):
 class Client:
     """A plain HTTP client that costs little: one connection, or one per request."""
 
-    def __init__(self, port: int, *, stay: bool):
-        self._port, self._stay = port, stay
+    def __init__(self, port: int, *, stay: bool, token: str = ""):
+        self._port, self._stay, self._token = port, stay, token
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def ask(self, path: str, fields: dict[str, Any]) -> Any:
@@ -60,6 +60,7 @@ class Client:
         keep = "keep-alive" if self._stay else "close"
         head = (
             f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: {keep}\r\n"
+            f"Authorization: Bearer {self._token}\r\n"
             f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
         )
         writer.write(head.encode() + body)

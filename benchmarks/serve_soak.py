@@ -8,6 +8,13 @@ half over WebSockets. Beside them, clients send one byte per second, huge bodies
 close their side of a connection within a request. Descriptors, processes, threads and sessions
 must return to their first numbers; otherwise the exit status is 1. Writes
 ``benchmarks/results/serve_soak.md``.
+
+    python benchmarks/serve_soak.py --strangers
+
+Sixteen sessions and sixteen environments of a host play at a steady pace for ``--minutes``, then
+for ``--minutes`` beside the attacks of ``strangers.py``. Writes
+``benchmarks/results/serve_strangers.md``. The exit status is 1 if p50 or p99 is more than 1.2 times
+that without strangers, or the memory grows by more than 100 MiB.
 """
 
 import asyncio
@@ -19,20 +26,28 @@ import sys
 import time
 import urllib.request
 from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from statistics import quantiles
 from typing import Any, NamedTuple
 
 import psutil
 import typer
-from serve_load import TEXTCRAFT, Client, memory, serving
+from serve_load import TEXTCRAFT, Client, cpu_seconds, memory, serving
 from websockets.asyncio.client import connect
+
+from agentgym_envs.pool import AsyncEnvPool
 
 IDLE = 10  # seconds after which the server ends a session without requests
 SETTLE = 60  # seconds in which a server must have freed everything
 AT_ONCE = 32  # clients that open and drop sessions
 SLOW = 16  # clients that send one byte per second
 EPISODE = 50  # steps between two resets
+HONEST = 16  # sessions beside strangers
+PACE = 0.05  # seconds from one of their steps to the next
+WARM = 3.0  # seconds before the measurement
+TOKEN = "a-long-password"
 STEP, RESET = {"action": "inventory"}, {"seed": 0}
 
 
@@ -99,9 +114,9 @@ class Server(NamedTuple):
         finally:
             writer.transport.abort()
 
-    def websocket(self) -> Any:
+    def websocket(self, token: str = "") -> Any:
         """Returns a connection to open."""
-        address = f"ws://127.0.0.1:{self.port}/openenv/{TEXTCRAFT}/ws"
+        address = f"ws://any:{token}@127.0.0.1:{self.port}/openenv/{TEXTCRAFT}/ws"
         return connect(address, compression=None, ping_interval=None)
 
 
@@ -238,14 +253,120 @@ async def run(
     return held, rows
 
 
+async def play_paced(ask: Callable[[], Awaitable[Any]], took: list[float]) -> None:
+    """Takes a step in each interval; appends the seconds of each step."""
+    while True:
+        begun = time.perf_counter()
+        await ask()
+        took.append(time.perf_counter() - begun)
+        await asyncio.sleep(max(0.0, begun + PACE - time.perf_counter()))
+
+
+async def honest(server: Server, pool: AsyncEnvPool, took: dict[str, list[float]]) -> None:
+    """Plays sessions over HTTP and WebSockets, and environments of a host, for ever."""
+    async with AsyncExitStack() as stack, asyncio.TaskGroup() as group:
+        for number in range(HONEST):
+            assert not (await pool.reset(number, seed=0)).error
+            ask = partial(play_step, pool, number)
+            group.create_task(play_paced(ask, took["host"]))
+            if number % 2:
+                socket = await stack.enter_async_context(server.websocket(TOKEN))
+                await talk(socket, "reset", RESET)
+                group.create_task(play_paced(partial(talk, socket, "step", STEP), took["server"]))
+                continue
+            client = Client(server.port, stay=True, token=TOKEN)
+            made = await client.ask("/create", {})
+            step = partial(client.ask, "/step", {"id": made["id"], **STEP})
+            group.create_task(play_paced(step, took["server"]))
+
+
+async def play_step(pool: AsyncEnvPool, number: int) -> None:
+    """Takes a step on a host."""
+    result = await pool.send(number, STEP["action"])
+    assert not result.error, result
+
+
+async def compare(server: Server, host: Server, minutes: float) -> list[tuple[str, list[float]]]:
+    """Returns p50, p99 and memory of server and host, without and with strangers."""
+    rows = []
+    took: dict[str, list[float]] = {"server": [], "host": []}
+    options = {"hosts": [f"127.0.0.1:{host.port}"], "token": TOKEN, "workers": 2}
+    async with AsyncEnvPool(TEXTCRAFT, HONEST, max_episode_steps=-1, **options) as pool:
+        players = asyncio.ensure_future(honest(server, pool, took))
+        await asyncio.wait([players], timeout=WARM)
+        for name in ("without strangers", "with strangers"):
+            bad = None
+            if name == "with strangers":
+                script = Path(__file__).with_name("strangers.py")
+                command = [sys.executable, script, str(server.port), str(host.port), TOKEN]
+                bad = await asyncio.create_subprocess_exec(*command)
+            for one in took.values():
+                one.clear()
+            before = [cpu_seconds(one.process) for one in (server, host)]
+            await asyncio.wait([players], timeout=60 * minutes)
+            if players.done():
+                players.result()  # no player ends
+            for (part, steps), one, cpu in zip(took.items(), (server, host), before, strict=True):
+                cuts = quantiles(steps, n=100)
+                busy = (cpu_seconds(one.process) - cpu) / (60 * minutes)
+                values = [1000 * cuts[49], 1000 * cuts[98], memory(one.process), 100 * busy]
+                rows.append((f"{part} {name}", values))
+                print(rows[-1], flush=True)
+            if bad is not None:
+                assert bad.returncode is None, "the strangers have ended"
+                bad.kill()
+                await bad.wait()
+        players.cancel()
+        await asyncio.wait([players])
+    return sorted(rows, reverse=True)
+
+
+def beside_strangers(minutes: float, out: Path) -> None:
+    """Measures, writes the table and checks it."""
+    os.environ |= {"AGENTGYM_SERVE_TOKEN": TOKEN, "AGENTGYM_POOL_TOKEN": TOKEN}
+    command = [sys.executable, "-m", "agentgym_envs.cli", "serve"]
+    served = [TEXTCRAFT, "--workers", "2", "--set", "max_episode_steps=-1"]
+    with serving([*command, *served]) as one, serving([*command, "--pool"]) as other:
+        rows = asyncio.run(compare(Server(*one), Server(*other), minutes))
+    lines = [
+        "# A server and a host beside strangers",
+        "",
+        f"`python benchmarks/serve_soak.py --strangers --minutes {minutes:g}`, 2 workers each,"
+        f" {os.cpu_count()} CPU cores.",
+        "",
+        f"{HONEST} sessions, half over HTTP and half over WebSockets, and {HONEST} environments of"
+        f" a host took {1 / PACE:g} steps per second each. Beside them, all attacks of"
+        " `benchmarks/strangers.py` ran at once, as another process of a lower priority.",
+        "",
+        "| | p50 ms | p99 ms | MiB | CPU % of a core |",
+        "|---|---|---|---|---|",
+        *(
+            f"| {name} | {p50:.2f} | {p99:.2f} | {mib:.0f} | {busy:.0f} |"
+            for name, (p50, p99, mib, busy) in rows
+        ),
+    ]
+    out.write_text("\n".join(lines) + "\n")
+    print("\n".join(lines))
+    found = dict(rows)
+    for part in ("server", "host"):
+        first, last = found[f"{part} without strangers"], found[f"{part} with strangers"]
+        if last[0] > 1.2 * first[0] or last[1] > 1.2 * first[1] or last[2] > first[2] + 100:
+            sys.exit(f"the {part} is slower or larger beside strangers")
+
+
 def main(
     minutes: float = 10.0,
     sessions: int = 256,
     dropped: int = 10_000,
     workers: int = 2,
-    out: Path = Path("benchmarks/results/serve_soak.md"),
+    strangers: bool = False,
+    results: Path = Path("benchmarks/results"),
 ) -> None:
     """Measures and writes the tables."""
+    if strangers:
+        beside_strangers(minutes, results / "serve_strangers.md")
+        return
+    out = results / "serve_soak.md"
     limit = max(4 * sessions, 2048)
     command = [sys.executable, "-m", "agentgym_envs.cli", "serve", TEXTCRAFT, "--workers"]
     command += [str(workers), "--sessions", str(limit), "--idle", str(IDLE)]

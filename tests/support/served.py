@@ -75,12 +75,16 @@ def _environment():
 
 
 @contextmanager
-def serving(*arguments, script="agentgym_envs.cli", **variables):
+def serving(*arguments, script="agentgym_envs.cli", stderr=None, **variables):
     """Starts ``agentgym serve`` on a free port and ends it afterwards."""
     python = os.environ.get("SERVED_PYTHON", sys.executable)  # of another environment
     command = [python, "-m", script, "serve", *arguments, "--port", "0"]
     process = subprocess.Popen(
-        command, env=_environment() | variables, stdout=subprocess.PIPE, text=True
+        command,
+        env=_environment() | variables,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        text=True,
     )
     try:
         line = process.stdout.readline()
@@ -92,10 +96,11 @@ def serving(*arguments, script="agentgym_envs.cli", **variables):
         process.stdout.close()
 
 
-def limited(*arguments, **limits):
+def limited(*arguments, stderr=None, **limits):
     """Starts a server with limits that the command does not offer."""
     variables = {"SERVED_LIMITS": repr(limits)}
-    return serving(*arguments, "--workers", "1", script="served_limits", **variables)
+    options = {"script": "served_limits", "stderr": stderr}
+    return serving(*arguments, "--workers", "1", **options, **variables)
 
 
 def until(condition, seconds=10):

@@ -195,20 +195,20 @@ def test_a_hung_environment_is_given_up_without_another_event():
     asyncio.run(asyncio.wait_for(go(), 20))
 
 
-def test_a_worker_that_cannot_be_started_is_an_error_for_each_caller(monkeypatch):
+def test_a_worker_that_cannot_be_started_fails_its_environments_until_one_can(monkeypatch):
     def fail():
         raise OSError("no process is left")
 
-    monkeypatch.setattr("agentgym_envs.pool.handle._start", fail)
-
     async def go():
-        async with AsyncEnvPool(FAULTY, 2) as pool:
-            found = await asyncio.gather(
-                pool.reset(0, seed=0), pool.reset(1, seed=1), return_exceptions=True
-            )
-            assert [str(error) for error in found] == ["no process is left"] * 2
-            with pytest.raises(gymnasium.error.ClosedEnvironmentError):
-                await pool.reset(0, seed=0)
+        async with AsyncEnvPool(FAULTY, 3, workers=2) as pool:
+            assert not (await pool.reset(1, seed=1)).error
+            with monkeypatch.context() as patched:
+                patched.setattr("agentgym_envs.pool.handle._start", fail)
+                found = await asyncio.gather(*(pool.reset(i, seed=i) for i in range(3)))
+                assert isinstance(found[0].error, WorkerDied)
+                assert "no process is left" in str(found[0].error)
+                assert (found[1].observation, found[1].error) == ("seed 1", None)
+            assert (await pool.reset(2, seed=2)).observation == "seed 2"
 
     asyncio.run(go())
 

@@ -386,7 +386,9 @@ def free_address():
 
 @pytest.fixture(scope="module")
 def guarded():
-    with hosts(1, "--token", "secret ü", seconds={"ARRIVAL": 1.0}) as (host,):
+    seconds = {"ARRIVAL": 1.0, "GREETING_SECONDS": 1.0}
+    few = ("sh", "-c", 'ulimit -n 100; ulimit -Sn 50; exec "$@"', "sh")  # open files
+    with hosts(1, "--token", "secret ü", seconds=seconds, prefix=few) as (host,):
         yield host
 
 
@@ -400,6 +402,61 @@ def talk(address, data):
             while more := connection.recv(2**16):
                 received += more
         return received
+
+
+def test_strangers_cost_a_host_no_thread_and_its_drivers_no_environment(guarded):
+    process = psutil.Process(guarded.process.pid)
+    with EnvPool(FAULTY, 2, workers=2, hosts=[guarded.address], token="secret ü") as pool:
+        assert process.rlimit(psutil.RLIMIT_NOFILE) == (100, 100)  # it has raised its own
+        pool.reset(0, seed=0)
+        assert pool.recv()[0].observation == "seed 0"
+        threads, files = process.num_threads(), process.num_fds()
+        strangers = [socket.create_connection(("127.0.0.1", guarded.port), 10) for _ in range(200)]
+        for stranger in strangers[::2]:
+            with suppress(OSError):
+                stranger.sendall(b"\0\0\x01\0 half a greeting")
+        pool.reset(1, seed=1)  # this one needs another worker
+        assert pool.recv()[0].observation == "seed 1"
+        assert process.num_threads() <= threads + 1  # of the worker's standard error
+        assert process.num_fds() <= files + 100 // 4 + 3
+        wait_until(lambda: process.num_fds() <= files + 3)  # the second of a greeting is over
+        for stranger in strangers:
+            with stranger, suppress(ConnectionResetError):
+                assert stranger.recv(1) == b""
+        pool.send(0, "x")
+        assert pool.recv()[0].observation == "turn 1"
+
+
+def test_a_greeting_comes_in_few_parts(guarded):
+    begun = time.monotonic()
+    with socket.create_connection(("127.0.0.1", guarded.port), 10) as stranger:
+        stranger.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with suppress(ConnectionError):
+            for byte in (400).to_bytes(4, "big") + b" " * 396:
+                stranger.sendall(bytes([byte]))
+                time.sleep(0.001)
+            assert stranger.recv(1) == b""
+        assert time.monotonic() - begun < 0.9  # before the second of a greeting is over
+
+
+def test_a_worker_that_cannot_start_on_a_host_fails_its_environment_alone(guarded):
+    with EnvPool(FAULTY, 2, workers=2, hosts=[guarded.address], token="secret ü") as pool:
+        pool.reset(0, seed=0)
+        assert pool.recv()[0].observation == "seed 0"
+        host = psutil.Process(guarded.process.pid)
+        limit = host.rlimit(psutil.RLIMIT_NOFILE)
+        host.rlimit(psutil.RLIMIT_NOFILE, (host.num_fds(), limit[1]))
+        try:
+            pool.reset(1, seed=1)
+            (result,) = pool.recv()
+            assert isinstance(result.error, WorkerDied)
+            assert "Too many open files" in str(result.error)
+            pool.send(0, "x")
+            assert pool.recv()[0].observation == "turn 1"
+        finally:
+            host.rlimit(psutil.RLIMIT_NOFILE, limit)
+        pool.reset(1, seed=1)
+        assert pool.recv()[0].observation == "seed 1"
 
 
 def test_a_host_lets_nobody_in_without_the_token(guarded, monkeypatch):

@@ -1,11 +1,11 @@
 """The connections of a server: half requests, and the limit of their number."""
 
 import concurrent.futures
-import contextlib
 import http.client
 import resource
 import socket
 import time
+from contextlib import ExitStack
 
 import psutil
 import pytest
@@ -51,7 +51,7 @@ def test_connections_above_the_limit_close_the_unused_ones():
         call = caller(served, SLOW)
         session = call("reset", seed=1)["result"]["structuredContent"]["session"]
         before = process.num_fds()
-        with concurrent.futures.ThreadPoolExecutor(1) as threads, contextlib.ExitStack() as opened:
+        with concurrent.futures.ThreadPoolExecutor(1) as threads, ExitStack() as opened:
             running = threads.submit(call, "act", session=session, action="x")
             used = http.client.HTTPConnection("127.0.0.1", served.port, timeout=5)
             opened.callback(used.close)
@@ -71,16 +71,40 @@ def test_connections_above_the_limit_close_the_unused_ones():
 
 
 @pytest.mark.full
-def test_a_new_connection_is_closed_if_all_others_have_requests():
-    with limited(TEXTCRAFT, connections=5) as served, contextlib.ExitStack() as opened:
-        for _ in range(5):
-            half = socket.create_connection(("127.0.0.1", served.port), 10)
-            opened.enter_context(half).sendall(b"POST /create HTTP/1.1\r\n")
-        time.sleep(0.2)
-        late = opened.enter_context(socket.create_connection(("127.0.0.1", served.port), 10))
-        assert no_answer(late)
+def test_connections_without_a_whole_request_are_closed_first():
+    with limited(SLOW, "--set", "delay=1.0", connections=5) as served, ExitStack() as opened:
+        call = caller(served, SLOW)
+        session = call("reset", seed=1)["result"]["structuredContent"]["session"]
+        with concurrent.futures.ThreadPoolExecutor(1) as threads:
+            running = threads.submit(call, "act", session=session, action="x")
+            used = http.client.HTTPConnection("127.0.0.1", served.port, timeout=5)
+            opened.callback(used.close)
+            used.request("GET", "/")
+            assert used.getresponse().read()
+            for _ in range(20):
+                half = socket.create_connection(("127.0.0.1", served.port), 10)
+                opened.enter_context(half).sendall(b"POST /create HTTP/1.1\r\n")
+                time.sleep(0.01)
+            assert "result" in running.result(10)
+            used.request("GET", "/")
+            assert used.getresponse().read()
         half.sendall(b"Host: localhost\r\nContent-Length: 2\r\n\r\n{}")
-        assert half.recv(1000).startswith(b"HTTP/1.1 200")
+        assert half.recv(1000).startswith(b"HTTP/1.1 404")
+
+
+@pytest.mark.full
+def test_a_new_connection_is_closed_if_all_others_have_requests():
+    with limited(SLOW, "--set", "delay=1.0", connections=2) as served, ExitStack() as opened:
+        call = caller(served, SLOW)
+        numbers = [call("reset", seed=1)["result"]["structuredContent"]["session"] for _ in "ab"]
+        with concurrent.futures.ThreadPoolExecutor(2) as threads:
+            running = [
+                threads.submit(call, "act", session=number, action="x") for number in numbers
+            ]
+            time.sleep(0.4)
+            late = opened.enter_context(socket.create_connection(("127.0.0.1", served.port), 10))
+            assert no_answer(late)
+            assert all("result" in one.result(10) for one in running)
 
 
 def no_answer(connection, request=b""):

@@ -91,3 +91,25 @@ def test_a_full_server_is_an_error_of_the_tool(server):
             await client.call_tool("end_session", {"session": answer.structured_content["session"]})
 
     talking(server, talk)
+
+
+def test_errors_of_the_transport_are_those_of_json_rpc(server):
+    """MCP's specification gives them this form; a body without JSON-RPC is that of this server."""
+    good = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    cases = [
+        (b"nonsense", good, 400),
+        (b"{}", good, 400),
+        (b"{}", {**good, "Accept": "text/html"}, 406),
+        (b"{}", {**good, "Accept": "text/html", "MCP-Protocol-Version": "2026-07-28"}, 406),
+        (b"{}", {**good, "Content-Type": "text/plain"}, 400),
+    ]
+    for body, headers, status in cases:
+        found, answer = server.ask(f"/mcp/{TEXTCRAFT}", body, **headers)
+        error = answer["error"]
+        if isinstance(error, dict):
+            assert answer["jsonrpc"] == "2.0"
+            assert {"code", "message"} <= error.keys()
+        else:
+            assert answer["code"] == {400: "bad_request", 406: "not_acceptable"}[status]
+        assert found == status, answer
+        assert server.metric("requests_total")[f'{{protocol="mcp",status="{status}"}}'] > 0

@@ -8,12 +8,15 @@ import os
 import re
 import signal
 import socket
+import subprocess
 import time
+from contextlib import ExitStack, suppress
 
 import psutil
 import pytest
 from served import FAULTY, SLOW, caller, limited, post, serving, speak, until
 from typer.testing import CliRunner
+from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from agentgym_envs.cli import app
@@ -245,6 +248,39 @@ def test_sigterm_answers_what_runs_and_leaves_no_process():
             answer = late.result(10)
         assert answer["result"]["structuredContent"]["observation"] == "turn 1"
         assert not any(psutil.pid_exists(pid) for pid in workers)
+
+
+def test_sigterm_waits_for_no_half_request_and_not_for_long_for_an_unread_answer():
+    with limited(TEXTCRAFT, last_answer=1.0) as served, ExitStack() as opened:
+        address = ("127.0.0.1", served.port)
+        assert served.ask("/")[0] == 200
+        for half in (b"POS", post("/create", b"{}")[:-1], post("/create", b"")[:-2]):
+            opened.enter_context(socket.create_connection(address, 10)).sendall(half)
+        begun = time.monotonic()
+        unread = opened.enter_context(socket.create_connection(address, 10))
+        unread.setblocking(False)
+        with suppress(BlockingIOError):
+            while time.monotonic() < begun + 2:  # answers fill the buffers
+                unread.send(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" * 1000)
+        begun = time.monotonic()
+        assert served.stop() == -signal.SIGTERM
+        assert time.monotonic() - begun < 4
+
+
+def test_sigterm_says_that_it_waits_and_answers_a_websocket():
+    path = f"/openenv/{SLOW.partition(':')[2]}/ws"
+    with serving(SLOW, "--workers", "1", "--set", "delay=1.5", stderr=subprocess.PIPE) as served:
+        with connect(f"ws://127.0.0.1:{served.port}{path}", compression=None) as running:
+            running.send('{"type": "reset", "data": {"seed": 1}}')
+            assert "seed" in running.recv(30)
+            running.send('{"type": "step", "data": {"action": "x"}}')
+            time.sleep(0.2)
+            served.process.terminate()
+            assert "turn 1" in running.recv(30)
+            with pytest.raises(ConnectionClosed, match="1012"):
+                running.recv(30)
+        with served.process.stderr as lines:
+            assert "waiting at most 30 s for the requests of 1 connections" in lines.read()
 
 
 def test_a_failing_environment_never_becomes_a_reward():

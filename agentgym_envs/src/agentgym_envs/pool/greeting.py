@@ -20,7 +20,10 @@ from agentgym_envs.pool.wire import BadMessage, Inbox, pack
 TOKEN = "AGENTGYM_POOL_TOKEN"  # the variable of the environment
 PROTOCOL = 1
 GREETING_LONGEST = 4096  # bytes of the message that a host reads from anybody
-ARRIVAL = 30.0  # seconds in which each of a driver's first two messages must arrive
+GREETING_SECONDS = 5.0  # in which a driver's first message must arrive
+GREETING_READS = 64  # parts in which it can arrive
+GREETINGS = 256  # connections that have not sent it; above it, the oldest is closed
+ARRIVAL = 30.0  # seconds in which a driver's second message must arrive
 CONNECT_TIMEOUT = 10.0  # seconds
 ANSWER_TIMEOUT = 60.0  # seconds; the host imports the environment's package
 CHUNK = 2**18

@@ -208,25 +208,29 @@ def _start() -> tuple[subprocess.Popen[bytes], socket.socket, mmap.mmap, str]:
         holds the files of browsers and simulators, which a killed worker cannot remove.
     """
     folder = temporary_folder()
+    try:
+        return *_start_in(folder), folder
+    except BaseException:
+        os.rmdir(folder)
+        raise
+
+
+def _start_in(folder: str) -> tuple[subprocess.Popen[bytes], socket.socket, mmap.mmap]:
     ours, theirs = socket.socketpair()
     ours.setblocking(False)
     with theirs, tempfile.TemporaryFile() as file:
         file.truncate(8)
         board = mmap.mmap(file.fileno(), 8)
         fds = (theirs.fileno(), file.fileno())
-        try:
-            process = subprocess.Popen(
-                python_command("agentgym_envs.pool.worker", *map(str, fds), folder),
-                pass_fds=fds,
-                stdin=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                env=python_environment(TMPDIR=folder),
-                process_group=0,  # Ctrl-C in the parent's terminal does not reach it
-            )
-        except BaseException:
-            os.rmdir(folder)
-            raise
-    return process, ours, board, folder
+        process = subprocess.Popen(
+            python_command("agentgym_envs.pool.worker", *map(str, fds), folder),
+            pass_fds=fds,
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env=python_environment(TMPDIR=folder),
+            process_group=0,  # Ctrl-C in the parent's terminal does not reach it
+        )
+    return process, ours, board
 
 
 class _Tail:

@@ -1,10 +1,11 @@
 """A host: runs environments for the pools of other machines, over ``agentgym serve --pool``.
 
-Each connection of a driver has its own :class:`EnvPool` and thread. They end with the connection.
-Requests and answers are passed on as they are, except for their numbers.
+Each connection of a driver has its own :class:`EnvPool` and thread, from its greeting on. They end
+with the connection. Requests and answers are passed on as they are, except for their numbers.
 """
 
 import logging
+import resource
 import selectors
 import socket
 import struct
@@ -19,7 +20,11 @@ from agentgym_envs.errors import ArgumentError, message_of, shown
 from agentgym_envs.pool.greeting import (
     ARRIVAL,
     CHUNK,
+    FIRST_CHUNK,
     GREETING_LONGEST,
+    GREETING_READS,
+    GREETING_SECONDS,
+    GREETINGS,
     check,
     keep_alive,
     receive,
@@ -66,12 +71,15 @@ class Connection:
     """A driver's connection.
 
     Args:
-        connection: the socket.
-        token: the host's password; None: there is none.
+        connection: the socket; the driver has sent its greeting.
+        inbox: what came with the greeting.
+
+    Raises:
+        RuntimeError: the system allows no further thread.
     """
 
-    def __init__(self, connection: socket.socket, token: str | None):
-        self._socket, self._token = connection, token
+    def __init__(self, connection: socket.socket, inbox: Inbox):
+        self._socket, self._inbox = connection, inbox
         self._numbers: defaultdict[int, deque[int | None]] = defaultdict(deque)
         """The driver's numbers of the requests, by environment, in order; None: no answer."""
         self._silent_looks = 0
@@ -99,21 +107,19 @@ class Connection:
         with self._socket:
             try:
                 keep_alive(self._socket)
-                inbox = Inbox(GREETING_LONGEST)
-                pool = self._greet(inbox)
+                pool = self._begin()
                 if pool is not None:
                     with pool:
-                        self._serve(pool, inbox)
+                        self._serve(pool)
             except (OSError, BadMessage) as error:
                 log.info("a connection ended: %s", error)
 
-    def _greet(self, inbox: Inbox) -> HostPool | None:
+    def _begin(self) -> HostPool | None:
         """Returns the driver's pool, or None if it was refused."""
         try:
-            check(receive(self._socket, inbox, ARRIVAL), self._token)
             self._socket.sendall(ACCEPTED)
-            inbox.longest = None
-            pool = _make_pool(receive(self._socket, inbox, ARRIVAL))
+            self._inbox.longest = None
+            pool = _make_pool(receive(self._socket, self._inbox, ARRIVAL))
         except (OSError, BadMessage):
             raise
         except Exception as error:
@@ -126,11 +132,11 @@ class Connection:
             raise
         return pool
 
-    def _serve(self, pool: HostPool, inbox: Inbox) -> None:
+    def _serve(self, pool: HostPool) -> None:
         data = b""  # requests can have come with the arguments of the pool
         while True:
             with pool.together():
-                for body in inbox.bodies(data):
+                for body in self._inbox.bodies(data):
                     self._pass(body, pool)
             self._answer(pool)
             while not self._wait(pool):
@@ -182,6 +188,32 @@ class Connection:
         return any(key.fileobj is self._socket for key, _ in ready)
 
 
+class _Greeting:
+    """A connection that has not sent its greeting."""
+
+    def __init__(self) -> None:
+        self.inbox = Inbox(GREETING_LONGEST)
+        self.end = time.monotonic() + GREETING_SECONDS
+        self.reads = 0
+
+    def read(self, connection: socket.socket) -> dict[str, Any] | None:
+        """Returns the greeting, or None if it has not arrived.
+
+        Raises:
+            BadMessage: the bytes are not a message, or arrive in too many parts.
+            OSError: the connection is broken or closed.
+        """
+        self.reads += 1
+        if self.reads > GREETING_READS:
+            raise BadMessage("a greeting in too many parts")
+        if not self.inbox.read(connection, FIRST_CHUNK):
+            raise ConnectionResetError("the connection was closed")
+        message = self.inbox.first()
+        if message is not None:
+            self.inbox.take()
+        return message
+
+
 class Host:
     """Accepts the connections of drivers.
 
@@ -193,33 +225,83 @@ class Host:
     def __init__(self, listener: socket.socket, token: str | None):
         self._listener, self._token = listener, token
         self._connections: list[Connection] = []
+        self._greetings: dict[socket.socket, _Greeting] = {}
+        """Connections without a greeting, the oldest first."""
+        # Strangers leave room for the files of the workers.
+        self._most = min(GREETINGS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4)
+        self._selector = selectors.DefaultSelector()
 
     def serve(self) -> None:
         """Serves until an exception of a signal handler."""
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._listener, selectors.EVENT_READ)
-            while True:
-                ready = selector.select(LOOK)
-                self._connections = [c for c in self._connections if c.thread.is_alive()]
-                if ready:
+        self._listener.setblocking(False)
+        self._selector.register(self._listener, selectors.EVENT_READ)
+        looked = time.monotonic()
+        while True:
+            for key, _ in self._selector.select(1.0 if self._greetings else LOOK):
+                if key.fileobj is self._listener:
                     self._accept()
-                else:
-                    for connection in self._connections:
-                        connection.look()
+                elif isinstance(key.fileobj, socket.socket) and key.fileobj in self._greetings:
+                    self._greet(key.fileobj)
+            now = time.monotonic()
+            while self._greetings and next(iter(self._greetings.values())).end < now:
+                self._close_oldest()
+            if now - looked >= LOOK:
+                looked = now
+                self._connections = [c for c in self._connections if c.thread.is_alive()]
+                for connection in self._connections:
+                    connection.look()
 
     def _accept(self) -> None:
         try:
             accepted, _ = self._listener.accept()
         except OSError as error:  # the other end has given up, or there are too many open files
-            log.warning("a connection was not accepted: %s", error)
-            time.sleep(0.1)
+            if self._greetings:
+                self._close_oldest()
+            else:
+                log.warning("a connection was not accepted: %s", error)
+                time.sleep(0.1)
             return
-        accepted.setblocking(True)
-        self._connections.append(Connection(accepted, self._token))
+        accepted.setblocking(False)
+        if len(self._greetings) >= self._most:
+            self._close_oldest()
+        self._greetings[accepted] = _Greeting()
+        self._selector.register(accepted, selectors.EVENT_READ)
+
+    def _greet(self, accepted: socket.socket) -> None:
+        """Reads a greeting; starts the connection of a driver, and refuses a stranger."""
+        greeting = self._greetings[accepted]
+        try:
+            message = greeting.read(accepted)
+            if message is None:
+                return
+            check(message, self._token)
+            self._forget(accepted)
+            accepted.setblocking(True)
+            self._connections.append(Connection(accepted, greeting.inbox))
+            return
+        except (OSError, BadMessage) as error:
+            log.info("a connection ended: %s", error)
+        except Exception as error:
+            with suppress(OSError):
+                accepted.send(refusal_of(error))
+        self._forget(accepted)
+        accepted.close()
+
+    def _close_oldest(self) -> None:
+        oldest = next(iter(self._greetings))
+        self._forget(oldest)
+        oldest.close()
+
+    def _forget(self, accepted: socket.socket) -> None:
+        if self._greetings.pop(accepted, None):
+            self._selector.unregister(accepted)
 
     def close(self) -> None:
         """Ends all connections, with their pools."""
         self._listener.close()
+        while self._greetings:
+            self._close_oldest()
+        self._selector.close()
         for connection in self._connections:
             connection.stop()
         for connection in self._connections:

@@ -23,6 +23,7 @@ from agentgym_envs.pool.messages import parse_result
 from agentgym_envs.pool.result import Forwarded, Result
 from agentgym_envs.pool.wire import BadMessage, parse, split_number
 
+NOT_STARTED = (OSError, RuntimeError, MemoryError)  # too many open files, processes or threads
 CLOSE_TIMEOUT = 5.0  # seconds in which the workers can close their environments
 
 
@@ -56,14 +57,20 @@ class Workers(Backend[Handle]):
         These are the request of this call and those of interrupted calls.
         """
         late = [*takewhile(self._is_late, reversed(self.state.asked.values()))]
-        used = set()
+        used, failed = set[Handle](), dict[int, EnvFailure]()
         for request in reversed(late):
             slot = self.slot(request.index)
             worker = self.state.links[slot]
+            if worker is None and slot not in failed:
+                try:
+                    worker = self.state.links[slot] = Handle(self._setup)
+                except NOT_STARTED as error:  # the next request tries again
+                    failed[slot] = self._not_started(error)
             if worker is None:
-                worker = self.state.links[slot] = Handle(self._setup)
-            worker.submit(request)
-            used.add(worker)
+                self.state.answers[request.id] = Result(request.index, error=failed[slot])
+            else:
+                worker.submit(request)
+                used.add(worker)
         for worker in used:
             worker.flush()
 
@@ -163,12 +170,23 @@ class Workers(Backend[Handle]):
         )
         waiting = [r for r in requests if r.id not in failed]
         workers = [*state.links]
-        workers[slot] = successor(self._setup, waiting) if waiting else None
+        workers[slot] = None
+        if waiting:
+            try:
+                workers[slot] = successor(self._setup, waiting)
+            except NOT_STARTED as error:
+                failed |= dict.fromkeys((r.id for r in waiting), self._not_started(error))
         answers = {
             **state.answers,
             **{r.id: Result(r.index, error=failed[r.id]) for r in requests if r.id in failed},
         }
         self.state = state._replace(links=workers, answers=answers, lost=lost)
+
+    def _not_started(self, error: Exception) -> EnvFailure:
+        return WorkerDied(
+            f"{self._env_id} did not start: no process for it ({error}); allow more open files and"
+            " processes (ulimit -n, ulimit -u), or use fewer workers"
+        )
 
 
 class SpreadWorkers(Workers):

@@ -1,4 +1,4 @@
-"""The ASGI application: rights, limits, routes and counts."""
+"""The ASGI application: limits, routes and counts."""
 
 import asyncio
 import json
@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 from agentgym_envs.serve.http import (
     Asgi,
     ClientGone,
+    Message,
     Receive,
     Request,
     Scope,
     Send,
     answer,
-    check_sender,
     read,
     refuse,
 )
@@ -72,7 +72,6 @@ class App:
         limits: see :class:`Limits`.
         metrics: the counts.
         rate: delays requests; None: no limit.
-        token: the clients' password; None: only clients on this machine.
     """
 
     def __init__(
@@ -83,11 +82,10 @@ class App:
         limits: Limits,
         metrics: Metrics,
         rate: Rate | None,
-        token: str | None,
     ):
         self._sessions, self._parts = list(sessions), list(parts)
-        self._limits, self._metrics, self._token = limits, metrics, token
-        self._rate = rate
+        self._limits, self._rate = limits, rate
+        self.metrics = metrics
         self._routes: dict[str, Route] = {}
         self.trouble: Exception | None = None
         """The error that prevented the start."""
@@ -99,7 +97,6 @@ class App:
             return
         begun, protocol, status = perf_counter(), "none", 200
         try:
-            check_sender(scope, self._token)
             route = self._route(scope)
             protocol = route.protocol
             if self._rate is not None:
@@ -110,12 +107,18 @@ class App:
             await refuse(scope, send, refusal)
         except ClientGone:
             status = 499  # nginx's number for this
+        except asyncio.CancelledError:  # the time after SIGTERM is over
+            status = 503
+            if scope["type"] == "http":
+                await refuse(
+                    scope, send, Refusal(503, "the server has ended; send this to another")
+                )
         except Exception:
             status = 500
             log.exception("a request failed")
             await refuse(scope, send, Refusal(500, "the server failed; its log has the error"))
-        self._metrics.requests[protocol, status] += 1
-        self._metrics.seconds += perf_counter() - begun
+        self.metrics.requests[protocol, status] += 1
+        self.metrics.seconds += perf_counter() - begun
 
     async def _serve(self, route: Route, scope: Scope, receive: Receive, send: Send) -> int:
         """Answers a request; returns its status."""
@@ -125,8 +128,7 @@ class App:
             await route.socket(scope, receive, send)
             return 101
         if route.asgi is not None:
-            await route.asgi(scope, receive, send)
-            return 200
+            return await _noted(route.asgi, scope, receive, send)
         # The server sends no body in answer to HEAD.
         handler = route.methods.get("GET" if scope["method"] == "HEAD" else scope["method"])
         if handler is None:
@@ -192,4 +194,18 @@ class App:
 
     async def _count(self, request: Request) -> bytes:
         counts = {sessions.name: len(sessions) for sessions in self._sessions}
-        return self._metrics.text(counts, self._limits.sessions).encode()
+        return self.metrics.text(counts, self._limits.sessions).encode()
+
+
+async def _noted(app: Asgi, scope: Scope, receive: Receive, send: Send) -> int:
+    """Runs an application; returns the status that it has sent."""
+    status = 499
+
+    async def note(message: Message) -> None:
+        nonlocal status
+        if message["type"] == "http.response.start":
+            status = message["status"]
+        await send(message)
+
+    await app(scope, receive, note)
+    return status

@@ -3,7 +3,6 @@
 import os
 import socket
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from functools import partial
 from importlib.util import find_spec
 from typing import Annotated, Any
@@ -22,6 +21,8 @@ from agentgym_envs.stopping import GRACE, stop
 PACKAGES = ("uvicorn", "httptools", "websockets", "mcp_types")  # of version 2 of mcp
 BACKLOG = 2048  # connections that wait to be accepted
 OTHER_FILES = 1024  # open files of the server beside its connections
+BUFFER = 2**17  # bytes; the system keeps at most twice as many for each direction of a connection
+HOST_FILES = 2**16  # open files of a host: about three per worker process
 DRAIN = 30  # seconds in which requests can finish after SIGTERM
 out = Console(emoji=False, highlight=False)
 
@@ -120,6 +121,7 @@ def _refuse(options: Mapping[str, object]) -> None:
 
 def run_host(listener: socket.socket, token: str | None) -> None:
     """Runs environments for other machines until a signal ends the process."""
+    allow_descriptors(HOST_FILES)
     host = Host(listener, token)
     try:
         host.serve()
@@ -143,18 +145,25 @@ def run(
     """
     import uvicorn
 
-    from agentgym_envs.serve.protocol import Limited
+    from agentgym_envs.serve.peers import Peers
+    from agentgym_envs.serve.protocol import Limited, Server
     from agentgym_envs.serve.server import make_app
+    from agentgym_envs.serve.websocket import LimitedSocket
 
-    app = make_app(env_ids, limits=limits, token=token, workers=workers, keywords=keywords)
+    app = make_app(env_ids, limits=limits, workers=workers, keywords=keywords)
     connections = limits.connections or 4 * limits.sessions * len(env_ids) + 64
     allow_descriptors(connections + OTHER_FILES)
-    protocol: Any = partial(Limited, arrival=limits.arrival, connections=connections, idle={})
+    for buffer in (socket.SO_RCVBUF, socket.SO_SNDBUF):
+        listener.setsockopt(socket.SOL_SOCKET, buffer, BUFFER)
+    peers = Peers(limits, connections, token, app.metrics)
+    http: Any = partial(Limited, peers=peers)
+    websocket: Any = partial(LimitedSocket, peers=peers)
     config = uvicorn.Config(
         app,
-        http=protocol,
-        ws="websockets-sansio",
+        http=http,
+        ws=websocket,
         ws_max_size=limits.body,
+        ws_ping_timeout=None,  # some clients read only while they wait for an answer
         lifespan="on",
         log_level="critical",
         access_log=False,
@@ -164,8 +173,7 @@ def run(
         timeout_keep_alive=int(limits.keep_alive),
         timeout_graceful_shutdown=DRAIN,
     )
-    server: Any = uvicorn.Server(config)
-    server.capture_signals = nullcontext  # the command handles them
+    server = Server(config, peers)
     stop.grace = GRACE + DRAIN
     try:
         with stop.instead(lambda: setattr(server, "should_exit", True)):

@@ -90,7 +90,7 @@ async def read(scope: Scope, receive: Receive, limit: int) -> Request:
             client that sends before it reads gets the answer.
         ClientGone: the connection ended.
     """
-    chunks, size, more = list[bytes](), 0, True
+    body, size, more = bytearray(), 0, True
     while more and size <= READ_ON:
         message = await receive()
         if message["type"] == "http.disconnect":
@@ -98,12 +98,12 @@ async def read(scope: Scope, receive: Receive, limit: int) -> Request:
         chunk, more = message.get("body", b""), message.get("more_body", False)
         size += len(chunk)
         if size <= limit:
-            chunks.append(chunk)
+            body += chunk
         else:
-            chunks.clear()
+            body.clear()
     if size > limit:
         raise Refusal(413, f"body: more than {limit} bytes; send a shorter one")
-    return Request(scope, chunks[0] if len(chunks) == 1 else b"".join(chunks))
+    return Request(scope, bytes(body))
 
 
 async def answer(
@@ -119,26 +119,28 @@ async def answer(
     await send({"type": "http.response.body", "body": content})
 
 
+def error_headers(refusal: Refusal, body: bytes) -> list[tuple[bytes, bytes]]:
+    """Returns the headers of an error."""
+    headers = [(b"content-type", JSON), (b"content-length", b"%d" % len(body))]
+    if refusal.status == 401:
+        headers.append((b"www-authenticate", b'Bearer, Basic realm="agentgym"'))
+    elif refusal.status == 503:
+        headers.append((b"retry-after", b"1"))
+    elif refusal.status == 413:
+        headers.append((b"connection", b"close"))
+    return headers
+
+
 async def refuse(scope: Scope, send: Send, refusal: Refusal) -> None:
     """Sends an error in answer to a request, or instead of opening a WebSocket."""
-    more: tuple[tuple[bytes, bytes], ...] = ()
-    if refusal.status == 401:
-        more = ((b"www-authenticate", b'Bearer, Basic realm="agentgym"'),)
-    elif refusal.status == 503:
-        more = ((b"retry-after", b"1"),)
-    elif refusal.status == 413:
-        more = ((b"connection", b"close"),)
-    content = json.dumps(refusal.body()).encode()
-    if scope["type"] == "http":
-        await answer(send, refusal.status, content, more=more)
-        return
-    if "websocket.http.response" not in scope.get("extensions", {}):
+    if scope["type"] != "http" and "websocket.http.response" not in scope.get("extensions", {}):
         await send({"type": "websocket.close", "code": 1008, "reason": str(refusal)[:100]})
         return
-    headers = [(b"content-type", JSON), (b"content-length", b"%d" % len(content)), *more]
-    start = {"type": "websocket.http.response.start", "status": refusal.status}
-    await send({**start, "headers": headers})
-    await send({"type": "websocket.http.response.body", "body": content})
+    kind = "http" if scope["type"] == "http" else "websocket.http"
+    body = json.dumps(refusal.body()).encode()
+    start = {"type": f"{kind}.response.start", "status": refusal.status}
+    await send({**start, "headers": error_headers(refusal, body)})
+    await send({"type": f"{kind}.response.body", "body": body})
 
 
 def check_sender(scope: Scope, token: str | None) -> None:

@@ -20,7 +20,10 @@ class Limits:
     body: int = 2**20
     """Largest body or message in bytes."""
     arrival: float = 30.0
-    """Seconds in which a request must arrive completely."""
+    """Seconds in which a request or a WebSocket's message must arrive completely, and in which a
+    client must read an answer, or 64 KiB of it."""
+    last_answer: float = 5.0
+    """Seconds in which a client must read an answer after SIGTERM."""
     keep_alive: float = 120.0
     """Seconds for which a connection without a request stays open."""
     connections: int | None = None

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from contextlib import AsyncExitStack
+from http import HTTPStatus
 from typing import Any
 
 from mcp.server.lowlevel import Server
@@ -9,7 +10,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, TextContent, Tool
 
 from agentgym_envs.serve.app import Part, Route
-from agentgym_envs.serve.http import Asgi, Receive, Scope, Send
+from agentgym_envs.serve.http import JSON, Asgi, Message, Receive, Scope, Send, read
 from agentgym_envs.serve.limits import Limits
 from agentgym_envs.serve.refusal import Refusal
 from agentgym_envs.serve.sessions import Sessions
@@ -40,7 +41,8 @@ class Mcp(Part):
                 max_request_body_size=self._limits.body,
             )
             self._managers.append(manager)
-            found[f"/mcp/{sessions.name}"] = Route("mcp", asgi=_posts(manager.handle_request))
+            app = _posts(manager.handle_request, self._limits.body)
+            found[f"/mcp/{sessions.name}"] = Route("mcp", asgi=app)
         return found
 
     async def run(self, stack: AsyncExitStack) -> None:
@@ -49,16 +51,37 @@ class Mcp(Part):
             await stack.enter_async_context(manager.run())
 
 
-def _posts(app: Asgi) -> Asgi:
-    """Returns an application that offers no stream of news: this server has none.
+def _posts(app: Asgi, limit: int) -> Asgi:
+    """Returns an application with the limit and the errors of this server.
 
-    A stream would stay open until the client leaves.
+    It offers no stream of news, because this server has none: a stream would stay open until the
+    client leaves. MCP asks for errors of JSON-RPC. The SDK's other errors have no JSON; they become
+    errors of this server.
     """
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["method"] == "GET":
-            raise Refusal(405, f"GET {scope['path']}: only POST is possible")
-        await app(scope, receive, send)
+        if scope["method"] != "POST":
+            raise Refusal(405, f"{scope['method']} {scope['path']}: only POST is possible")
+        request = await read(scope, receive, limit)
+        bodies = iter([{"type": "http.request", "body": request.body, "more_body": False}])
+
+        async def again() -> Message:
+            return next(bodies, None) or await receive()
+
+        failed = 0
+
+        async def check(message: Message) -> None:
+            nonlocal failed
+            status = message.get("status", 200)
+            if status >= 400 and dict(message["headers"]).get(b"content-type") != JSON:
+                failed = status
+            elif failed:
+                text = message.get("body", b"").decode("latin-1") or HTTPStatus(failed).phrase
+                raise Refusal(failed, f"request: {text[:200]}")
+            else:
+                await send(message)
+
+        await app(scope, again, check)
 
     return answer
 

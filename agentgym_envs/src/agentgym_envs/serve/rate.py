@@ -31,16 +31,32 @@ class Rate:
         Raises:
             Refusal: the request cannot wait, or would wait too long.
         """
-        now = time.monotonic()
-        paid = max(self._paid.get(address, 0.0), now - 1.0)
-        due = paid + 1 / self._limit - now
-        if due > (LONGEST_WAIT if patient else 0.0):
+        due = self.due(address, LONGEST_WAIT if patient else 0.0)
+        if due is None:
             raise Refusal(
                 429 if patient else 503,
                 f"{address}: more than {self._limit:g} requests per second; try again later",
             )
+        if due > 0:
+            await asyncio.sleep(due)
+
+    def due(self, address: str, longest: float) -> float | None:
+        """Counts a request.
+
+        Args:
+            address: the client's address.
+            longest: longest wait in seconds.
+
+        Returns:
+            Seconds until the request is within the limit; None, and the request does not count, if
+            these are more than ``longest``.
+        """
+        now = time.monotonic()
+        paid = max(self._paid.get(address, 0.0), now - 1.0)
+        due = paid + 1 / self._limit - now
+        if due > longest:
+            return None
         self._paid[address] = paid + 1 / self._limit
         if len(self._paid) > FORGET:
             self._paid = {key: end for key, end in self._paid.items() if end > now - 1.0}
-        if due > 0:
-            await asyncio.sleep(due)
+        return max(due, 0.0)

@@ -8,9 +8,13 @@ CODES = {
     403: "forbidden",
     404: "not_found",
     405: "wrong_method",
+    406: "not_acceptable",
     409: "wrong_order",
     413: "too_large",
+    414: "too_large",
+    426: "upgrade_required",
     429: "too_many_requests",
+    431: "too_large",
     500: "environment_failed",
     501: "not_supported",
     503: "full",
@@ -22,7 +26,7 @@ class Refusal(Exception):
     """A request that gets no result.
 
     Args:
-        status: the HTTP status, a key of ``CODES``.
+        status: the HTTP status.
         message: one line that begins with the field or the subject.
     """
 
@@ -33,7 +37,7 @@ class Refusal(Exception):
     @property
     def code(self) -> str:
         """A name of the kind of error."""
-        return CODES[self.status]
+        return CODES.get(self.status, "bad_request")
 
     def body(self) -> dict[str, Any]:
         """Returns the JSON body."""

@@ -20,7 +20,6 @@ def make_app(
     env_ids: Sequence[str],
     *,
     limits: Limits,
-    token: str | None = None,
     workers: int | None = None,
     keywords: Mapping[str, Any],
 ) -> App:
@@ -29,7 +28,6 @@ def make_app(
     Args:
         env_ids: registered ids, or "module:id".
         limits: see :class:`Limits`.
-        token: the clients' password; None: only clients on this machine.
         workers: processes per id.
         keywords: constructor keywords of every environment.
 
@@ -54,4 +52,4 @@ def make_app(
         OpenEnv(served, limits=limits, metrics=metrics, rate=rate, version=__version__),
         Mcp(served, limits=limits, version=__version__),
     ]
-    return App(served, parts, limits=limits, metrics=metrics, rate=rate, token=token)
+    return App(served, parts, limits=limits, metrics=metrics, rate=rate)
