@@ -244,7 +244,7 @@ def test_sigterm_answers_what_runs_and_leaves_no_process():
         with concurrent.futures.ThreadPoolExecutor(1) as threads:
             late = threads.submit(call, "act", session=session, action="x")
             time.sleep(0.3)
-            served.stop()
+            assert served.stop() == 143
             answer = late.result(10)
         assert answer["result"]["structuredContent"]["observation"] == "turn 1"
         assert not any(psutil.pid_exists(pid) for pid in workers)
