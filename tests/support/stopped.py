@@ -28,6 +28,8 @@ class Command:
                 stdout=file,
                 stderr=file,
                 start_new_session=True,
+                # The tests can run under nohup, and a command then ignores this signal.
+                preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
                 env={**os.environ, **variables, **more.pop("env", {})},
                 **more,
             )

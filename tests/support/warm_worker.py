@@ -73,9 +73,11 @@ class Forking:
 
 
 def python_options(environment):
-    """Returns the variables that Python reads at its start."""
+    """Returns the variables and files that Python reads at its start."""
     prefixes = ("PYTHON", "LC_", "LANG", "LD_")
-    return {k: v for k, v in environment.items() if k.startswith(prefixes) and k != "PYTHONPATH"}
+    options = {k: v for k, v in environment.items() if k.startswith(prefixes)}
+    folders = options.pop("PYTHONPATH", "").split(os.pathsep)
+    return options, [path for f in folders if (path := Path(f, "sitecustomize.py")).exists()]
 
 
 class Fork:
@@ -187,9 +189,6 @@ def main(address, owner):
 
 if __name__ == "__main__":
     import random
-
-    import minigrid  # noqa: F401
-    import textworld  # noqa: F401
 
     from agentgym_envs import plugins, registry
     from agentgym_envs.pool import worker  # noqa: F401

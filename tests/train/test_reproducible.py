@@ -17,6 +17,7 @@ from agentgym_train.evaluation import evaluate
 from agentgym_train.models import scratch
 from agentgym_train.reporting import report
 from agentgym_train.run import repair, work
+from agentgym_train.run.launch import note_prepared
 
 
 def test_processes_with_two_threads_agree_whatever_the_order_in_which_environments_answer(
@@ -56,6 +57,7 @@ def test_all_parts_of_a_run_have_the_threads_that_its_file_names(tmp_path, monke
     )
     config = configuration.load(path)
     path.rename(tmp_path / "config.toml")
+    note_prepared(tmp_path, 1)
 
     def make(folder, *args, **options):
         folder.mkdir()

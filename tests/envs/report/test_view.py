@@ -439,4 +439,4 @@ def test_the_command_serves_until_it_is_interrupted(folder):
         connection.close()
         on.send_signal(signal.SIGINT)
         assert on.communicate(timeout=20)[1] == ""
-        assert on.returncode == 0
+        assert on.returncode == 128 + signal.SIGINT

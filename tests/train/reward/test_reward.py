@@ -42,7 +42,7 @@ def no_work(monkeypatch):
         raise AssertionError(f"a run was started: {args}")
 
     monkeypatch.setattr(cli, "attempt", started)
-    monkeypatch.setattr(cli.subprocess, "call", started)
+    monkeypatch.setattr(cli, "Launched", started)
 
 
 @pytest.fixture(scope="module")

@@ -264,7 +264,7 @@ def test_a_run_that_fails_says_what_it_can_go_on_from(warm, tmp_path):
             last[-1] = f"The same command goes on from {save(folder, 2)}."
     script = tmp_path / "failures.py"
     script.write_text(FAILURES)
-    assert warm.play(script, tmp_path, tmp_path, *errors).split() == ["1", "1", "1"]
+    assert warm.play(script, tmp_path, tmp_path, *errors).split() == ["1", "1", "130"]
     theirs, ours, interrupt = (
         (tmp_path / str(n) / "stderr").read_text().strip().splitlines() for n in range(3)
     )

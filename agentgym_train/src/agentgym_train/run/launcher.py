@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 
-import psutil  # DeepSpeed needs it
+import psutil
 
 from agentgym_envs.stopping import GRACE
 
