@@ -380,13 +380,15 @@ def main(
     # A command in the background of a shell, or under nohup, would ignore these signals.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    with tempfile.TemporaryDirectory() as home:
+    # After Ctrl-C, the processes of the last run can still write.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
         chaos = Chaos(Runs(Path(home), limit), seed)
         cases = []
-        for number in range(first, first + faults):
-            cases.append(chaos.case(number))
-            print(cases[-1].row(), flush=True)
-    command = f"python benchmarks/chaos.py --faults {faults} --seed {seed}"
+        with suppress(KeyboardInterrupt):  # Ctrl-C: the table of the faults so far
+            for number in range(first, first + faults):
+                cases.append(chaos.case(number))
+                print(cases[-1].row(), flush=True)
+    command = f"python benchmarks/chaos.py --faults {len(cases)} --seed {seed} --first {first}"
     lines = report(cases, command, chaos.seconds)
     out.write_text("\n".join(lines) + "\n")
     print("\n".join(lines))
