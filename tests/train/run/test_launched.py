@@ -1,6 +1,9 @@
 """The end of the command or of its launcher ends the training processes."""
 
+import os
 import signal
+import socket
+import subprocess
 import sys
 
 import processes
@@ -73,3 +76,17 @@ def test_a_signal_ends_a_run_of_two_processes_which_then_resumes(config, tmp_pat
         assert "Traceback" not in text
         assert number == KILL or "The same command goes on from" in text.splitlines()[-1]
         assert after == {path: path.stat().st_mtime_ns for path in config.parent.rglob("*")}
+
+
+@pytest.mark.parametrize(("end", "status"), [("kill -TERM $$", 1), ("exit 0", 0)])
+def test_a_launcher_whose_child_was_killed_fails(tmp_path, end, status):
+    """DeepSpeed's launcher ends with 0 then."""
+    code = f"import subprocess\nsubprocess.Popen(['sh', '-c', {end!r}]).wait()\n"
+    (tmp_path / "launching.py").write_text(code)
+    command = [sys.executable, "-m", "agentgym_train.run.launcher", "launching"]
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        done = subprocess.run(
+            command, stdin=theirs, env={**os.environ, "PYTHONPATH": str(tmp_path)}, check=False
+        )
+    assert done.returncode == status
