@@ -86,7 +86,7 @@ def cache(tmp_path_factory):
             os.environ.get("AGENTGYM_TEST_CACHE") or str(tmp_path_factory.mktemp("cache")),
         )
         # A guard of each command that a test calls in this process would take time.
-        patch.setattr("agentgym_envs.family.guard", lambda token: None)
+        patch.setattr("agentgym_envs.descendants.guard", lambda token: None)
         yield
 
 

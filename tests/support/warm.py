@@ -7,14 +7,11 @@ starts commands one after another. A line of JSON starts a command. The answers 
 and later its exit status. Each command leads a new session.
 """
 
-import fcntl
 import gc
 import json
 import os
 import runpy
-import signal
 import socket
-import subprocess
 import sys
 import tempfile
 import threading
@@ -23,7 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import processes
-from warm_worker import Forking
+from warm_worker import Forking, listen, start_server
 
 
 def server(tmp_path_factory):
@@ -53,13 +50,9 @@ class Warm:
         return cls(*server(tmp_path_factory))
 
     def __enter__(self):
+        start_server(__file__, self._address, self._owner, env=processes.environment())
         self._socket = socket.socket(socket.AF_UNIX)
-        with open(self._address.with_suffix(".lock"), "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if not self._address.exists():
-                command = [sys.executable, __file__, self._address, str(self._owner)]
-                subprocess.run(command, env=processes.environment(), check=True)
-            self._socket.connect(str(self._address))
+        self._socket.connect(str(self._address))
         self._file = self._socket.makefile("rw")
         return self
 
@@ -126,7 +119,6 @@ def run(output, script, arguments, cwd=None, env=(), strict=False):
 
 def serve(connection):
     """Starts commands for one connection."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     with connection, connection.makefile("rw") as file:
         for line in file:
             pid = os.fork()
@@ -138,24 +130,6 @@ def serve(connection):
             with suppress(BrokenPipeError):  # the client has closed the connection
                 file.write(f"{status}\n")
                 file.flush()
-
-
-def main(address, owner):
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(address)
-        listener.listen()
-        if os.fork():
-            return  # the end of this process shows that the server listens
-        os.setsid()
-        listener.settimeout(1)
-        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-        while os.path.exists(f"/proc/{owner}"):
-            with suppress(TimeoutError):
-                connection, _ = listener.accept()
-                if os.fork() == 0:
-                    serve(connection)
-                    os._exit(0)
-                connection.close()
 
 
 def load():
@@ -187,4 +161,4 @@ if __name__ == "__main__":
 
     load()
     Forking(Path(sys.argv[1]).parent, sys.argv[2]).install()
-    main(*sys.argv[1:])
+    listen(*sys.argv[1:], serve)

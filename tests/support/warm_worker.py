@@ -59,11 +59,7 @@ class Forking:
 
     def start(self):
         """Starts the server, unless another process of the session has done it."""
-        with open(self._address.with_suffix(".lock"), "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if not self._address.exists():
-                command = [sys.executable, __file__, self._address, str(self._owner)]
-                subprocess.run(command, check=True)
+        start_server(__file__, self._address, self._owner)
 
     def _connection(self):
         self.start()
@@ -167,7 +163,16 @@ def run(arguments, env, folder, fds):
         os._exit(status)
 
 
-def main(address, owner):
+def start_server(program, address, owner, env=None):
+    """Starts a program that calls :func:`listen`, unless another process has done it."""
+    with open(address.with_suffix(".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not address.exists():
+            subprocess.run([sys.executable, program, address, str(owner)], env=env, check=True)
+
+
+def listen(address, owner, serve):
+    """Calls ``serve`` with each connection, in a fork, until the process ``owner`` has ended."""
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)
         listener.listen()
@@ -194,4 +199,4 @@ if __name__ == "__main__":
     from agentgym_envs.pool import worker  # noqa: F401
 
     sys.path.remove(str(Path(__file__).parent))
-    main(*sys.argv[1:])
+    listen(*sys.argv[1:], serve)

@@ -19,7 +19,7 @@ Entry = dict[str, Any]
 
 
 class Manifest(NamedTuple):
-    """What a manifest says."""
+    """The content of a manifest."""
 
     files: dict[str, Entry]
     """Size and checksum of each file by its name in the folder."""
@@ -69,7 +69,7 @@ def read(folder: Path) -> Manifest:
     if _lists_files(found):
         return Manifest(found, sealed=False)
     if not (isinstance(found, dict) and _lists_files(found.get("files"))):
-        raise ValueError("it is no list of files")
+        raise ValueError("it does not list files")
     if found.get("blake2b") != _checksum(found["files"]):
         raise ValueError("it does not match its own checksum")
     return Manifest(found["files"], sealed=True)

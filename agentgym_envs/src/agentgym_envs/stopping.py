@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any, NoReturn, TypeVar
 
-from agentgym_envs import family
+from agentgym_envs import descendants
 from agentgym_envs.cache import discard_drafts
 
 T = TypeVar("T")
@@ -73,9 +73,9 @@ class Stop:
         receiver, self._sender = socket.socketpair()
         self._sender.setblocking(False)
         token = secrets.token_hex(8)
-        self._guard = family.guard(token)
-        marks = os.environ.get(family.VARIABLE)
-        family.mark(token)
+        self._guard = descendants.guard(token)
+        marks = os.environ.get(descendants.VARIABLE)
+        descendants.mark(token)
         _free_forks()
         # Python's handlers wait for the main thread, which can be in a long call of C code. The
         # other thread notices a signal at once.
@@ -95,9 +95,9 @@ class Stop:
                 signal.set_wakeup_fd(wakeup)
                 self._sender.close()
                 self.release()
-                os.environ.pop(family.VARIABLE, None)
+                os.environ.pop(descendants.VARIABLE, None)
                 if marks is not None:
-                    os.environ[family.VARIABLE] = marks
+                    os.environ[descendants.VARIABLE] = marks
 
     @contextmanager
     def instead(self, act: Callable[[], object]) -> Iterator[None]:
@@ -122,7 +122,7 @@ class Stop:
         """Lets processes that this command has started outlive it: no signal has ended it."""
         guard, self._guard = self._guard, None
         if guard is not None:
-            with suppress(BrokenPipeError):  # somebody has killed the guard
+            with suppress(BrokenPipeError):  # the guard was killed
                 os.write(guard, b".")
             os.close(guard)
 

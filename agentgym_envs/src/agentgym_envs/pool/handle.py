@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import IO, NamedTuple
 
-from agentgym_envs import family
+from agentgym_envs import descendants
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.pool.wire import Inbox
 from agentgym_envs.processes import python_command, python_environment, temporary_folder
@@ -280,7 +280,7 @@ def end_all(workers: list[Handle], timeout: float) -> None:
             with suppress(ProcessLookupError):  # a dead worker's children are still in its group
                 os.killpg(worker.process.pid, number)
         _wait_all(workers, LAST_BREATH)
-    family.kill([worker.folder for worker in workers])  # also those that have left the group
+    descendants.kill([worker.folder for worker in workers])  # also those that have left the group
     for worker in workers:
         worker.remove_folder()
 

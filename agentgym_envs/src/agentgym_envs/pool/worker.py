@@ -30,7 +30,7 @@ from typing import Any
 
 import gymnasium
 
-from agentgym_envs import cache, family, plugins, registry
+from agentgym_envs import cache, descendants, plugins, registry
 from agentgym_envs.core import TextEnv
 from agentgym_envs.errors import AgentGymError, EnvRaised, UnknownName, message_of
 from agentgym_envs.pool.result import REFUSALS
@@ -174,7 +174,7 @@ def serve(connection: socket.socket, board: mmap.mmap, folder: str) -> None:
     setup = next(requests, None)
     if setup is None:
         return
-    family.mark(folder)
+    descendants.mark(folder)
     threading.Thread(target=_end_late, args=(connection, folder), daemon=True).start()
     if setup["path"]:
         sys.path += setup["path"]  # last, so that nothing there shadows an installed module
@@ -201,10 +201,10 @@ def _requests(connection: socket.socket) -> Iterator[dict[str, Any]]:
 
 def _end_late(connection: socket.socket, folder: str) -> None:
     """Ends the process group soon after the socket has closed: an environment can hang."""
-    family.hung_up(connection.fileno())
+    descendants.hung_up(connection.fileno())
     threading.Event().wait(GRACE)
     cache.discard_drafts()
-    family.kill([folder])
+    descendants.kill([folder])
     shutil.rmtree(folder, ignore_errors=True)
     if os.getpgrp() == os.getpid():
         os.killpg(os.getpid(), signal.SIGKILL)
@@ -283,8 +283,8 @@ if __name__ == "__main__":
     parent = socket.socket(fileno=int(sys.argv[1]))
     parent.set_inheritable(False)
     serve(parent, mmap.mmap(int(sys.argv[2]), 8), sys.argv[3])
-    if family.hung_up(2, 0.0) and os.getpgrp() == os.getpid():
+    if descendants.hung_up(2, 0.0) and os.getpgrp() == os.getpid():
         # The parent is dead. Otherwise it ends what environments have left behind.
-        family.kill([sys.argv[3]])
+        descendants.kill([sys.argv[3]])
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         os.killpg(os.getpid(), signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""What the connections of a server share: their number, their limits and the refused clients."""
+"""State that the connections of a server share: their number, limits and refused clients."""
 
 import asyncio
 import socket

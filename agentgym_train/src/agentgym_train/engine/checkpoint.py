@@ -126,7 +126,7 @@ def recover(run: Path) -> list[str]:
         if found is None:
             if not manifests.read(folder).sealed:
                 lines.append(
-                    f"{folder} is of an earlier version: its manifest has no checksum of its own"
+                    f"{folder} was written by an earlier version: its manifest has no own checksum"
                 )
             break
         aside = folder.with_name(folder.name.replace("step", "corrupt"))

@@ -1,7 +1,7 @@
 """Checks the files of a run folder before work, and repairs them.
 
-Copies are in the checkpoints. What has no copy is made again. Each function returns a line for the
-user per damaged file: what is damaged, and what is used instead.
+Checkpoints have copies of the files. A file without a copy is made again. Each function returns a
+line for the user per damaged file: the file, its damage, and the replacement.
 """
 
 from itertools import count, takewhile

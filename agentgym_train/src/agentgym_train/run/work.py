@@ -165,8 +165,7 @@ def evaluate_checkpoint(
     """Plays held-out tasks with a saved model and prints the table.
 
     Raises:
-        CheckpointError: there is no model, or no configuration was given and none lies above it,
-            or it is damaged.
+        CheckpointError: the model is missing, or the configuration is missing or damaged.
         ModelError: the model is damaged.
     """
     folder = next((f for f in (place / "model", place) if (f / "config.json").is_file()), None)

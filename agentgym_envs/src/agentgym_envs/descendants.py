@@ -4,10 +4,10 @@ A mark in their environment variables finds them after they have left the proces
 their parents have ended. Only Linux shows the variables of other processes (``/proc``). Elsewhere
 no process is found.
 
-    python -I -S family.py PID MARK
+    python -I -S descendants.py PID MARK
 
-As a script, it waits for the end of the process PID in a process that is no child of PID. It then
-kills the processes with the mark, unless PID has written a byte to its standard input before.
+The script starts a process that is not a child of PID and waits for the end of PID. This process
+then kills the processes with the mark. A byte on its standard input ends it without a kill.
 """
 
 import os
@@ -18,7 +18,7 @@ import time
 from collections.abc import Collection
 from contextlib import suppress
 
-VARIABLE = "AGENTGYM_FAMILY"
+VARIABLE = "AGENTGYM_DESCENDANTS"
 GRACE = 5.0  # seconds in which processes end themselves; a worker of a pool needs up to three
 ROUNDS = 10  # looks for processes that were started during the look before
 
@@ -62,7 +62,7 @@ def guard(token: str) -> int | None:
 
     theirs, ours = os.pipe()
     try:
-        subprocess.run(  # it ends at once; its own child goes on and is no child of this process
+        subprocess.run(  # it ends at once; its child goes on, outside this process's children
             [sys.executable, "-I", "-S", __file__, str(os.getpid()), token],
             env={name: value for name, value in os.environ.items() if name != VARIABLE},
             cwd="/",
