@@ -77,12 +77,17 @@ def test_one_file_is_damaged(tmp_path, how):
 def test_processes_that_outlive_the_command_are_found_and_ended(tmp_path, monkeypatch):
     program = tmp_path / "agentgym-train"
     child = f"{sys.executable} -c 'import time; time.sleep(60)' -m agentgym_train.cli work x"
-    program.write_text(f"#!/bin/sh\n{child} &\nsleep 60\n")
+    program.write_text(f"#!/bin/sh\n{child} &\nwait\n")
     program.chmod(0o700)
     monkeypatch.setattr(chaos, "LEAVE", 0.1)
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     before = set(psutil.Process().children())
-    strike = chaos.signalled(random.Random(0), "command", "KILL")
+    kill = chaos.signalled(random.Random(0), "command", "KILL")
+
+    def strike(all_):  # Before it runs its own program, the child looks like the command.
+        child_runs = any("time.sleep(60)" in " ".join(p.cmdline()) for p in all_)
+        return kill(all_) if child_runs else ""
+
     stop = chaos.Runs(tmp_path, 30).start(tmp_path, strike)
     assert (stop.status, stop.struck) == (-9, "SIGKILL to the command")
     assert any("time.sleep(60)" in each for each in stop.left)
