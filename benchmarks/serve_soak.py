@@ -13,8 +13,10 @@ must return to their first numbers; otherwise the exit status is 1. Writes
 
 Sixteen sessions and sixteen environments of a host play at a steady pace for ``--minutes``, then
 for ``--minutes`` beside the attacks of ``strangers.py``. Writes
-``benchmarks/results/serve_strangers.md``. The exit status is 1 if p50 or p99 is more than 1.2 times
-that without strangers, or the memory grows by more than 100 MiB.
+``benchmarks/results/serve_strangers.md``. Strangers use the CPU of this machine, so the sessions
+are also measured while the same strangers attack another server and another host. The exit status
+is 1 if p50 or p99 is more than 1.2 times as long as then, or if the memory grows by more than 100
+MiB.
 """
 
 import asyncio
@@ -26,7 +28,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack
 from functools import partial
 from pathlib import Path
 from statistics import quantiles
@@ -45,6 +47,7 @@ AT_ONCE = 32  # clients that open and drop sessions
 SLOW = 16  # clients that send one byte per second
 EPISODE = 50  # steps between two resets
 HONEST = 16  # sessions beside strangers
+ALONE, ELSEWHERE, HERE = "no strangers", "strangers of others", "strangers"
 PACE = 0.05  # seconds from one of their steps to the next
 WARM = 3.0  # seconds before the measurement
 TOKEN = "a-long-password"
@@ -286,19 +289,29 @@ async def play_step(pool: AsyncEnvPool, number: int) -> None:
     assert not result.error, result
 
 
-async def compare(server: Server, host: Server, minutes: float) -> list[tuple[str, list[float]]]:
-    """Returns p50, p99 and memory of server and host, without and with strangers."""
+async def compare(
+    server: Server, host: Server, minutes: float, others: tuple[int, int]
+) -> list[tuple[str, list[float]]]:
+    """Returns p50, p99 and memory of server and host, without and with strangers.
+
+    Args:
+        server: has sessions.
+        host: has environments.
+        minutes: length of each of the three parts.
+        others: ports of a server and a host that only strangers use.
+    """
+    attacked = {ALONE: None, ELSEWHERE: others, HERE: (server.port, host.port)}
     rows = []
     took: dict[str, list[float]] = {"server": [], "host": []}
     options = {"hosts": [f"127.0.0.1:{host.port}"], "token": TOKEN, "workers": 2}
     async with AsyncEnvPool(TEXTCRAFT, HONEST, max_episode_steps=-1, **options) as pool:
         players = asyncio.ensure_future(honest(server, pool, took))
         await asyncio.wait([players], timeout=WARM)
-        for name in ("without strangers", "with strangers"):
+        for name, ports in attacked.items():
             bad = None
-            if name == "with strangers":
+            if ports:
                 script = Path(__file__).with_name("strangers.py")
-                command = [sys.executable, script, str(server.port), str(host.port), TOKEN]
+                command = [sys.executable, script, *map(str, ports), TOKEN]
                 bad = await asyncio.create_subprocess_exec(*command)
             for one in took.values():
                 one.clear()
@@ -310,7 +323,7 @@ async def compare(server: Server, host: Server, minutes: float) -> list[tuple[st
                 cuts = quantiles(steps, n=100)
                 busy = (cpu_seconds(one.process) - cpu) / (60 * minutes)
                 values = [1000 * cuts[49], 1000 * cuts[98], memory(one.process), 100 * busy]
-                rows.append((f"{part} {name}", values))
+                rows.append((f"{part}, {name}", values))
                 print(rows[-1], flush=True)
             if bad is not None:
                 assert bad.returncode is None, "the strangers have ended"
@@ -318,7 +331,7 @@ async def compare(server: Server, host: Server, minutes: float) -> list[tuple[st
                 await bad.wait()
         players.cancel()
         await asyncio.wait([players])
-    return sorted(rows, reverse=True)
+    return sorted(rows, key=lambda row: row[0].startswith("host"))
 
 
 def beside_strangers(minutes: float, out: Path) -> None:
@@ -326,8 +339,11 @@ def beside_strangers(minutes: float, out: Path) -> None:
     os.environ |= {"AGENTGYM_SERVE_TOKEN": TOKEN, "AGENTGYM_POOL_TOKEN": TOKEN}
     command = [sys.executable, "-m", "agentgym_envs.cli", "serve"]
     served = [TEXTCRAFT, "--workers", "2", "--set", "max_episode_steps=-1"]
-    with serving([*command, *served]) as one, serving([*command, "--pool"]) as other:
-        rows = asyncio.run(compare(Server(*one), Server(*other), minutes))
+    with ExitStack() as stack:
+        commands = ([*command, *served], [*command, "--pool"]) * 2
+        server, host, *others = [stack.enter_context(serving(one)) for one in commands]
+        ports = (others[0][0], others[1][0])
+        rows = asyncio.run(compare(Server(*server), Server(*host), minutes, ports))
     lines = [
         "# A server and a host beside strangers",
         "",
@@ -335,8 +351,8 @@ def beside_strangers(minutes: float, out: Path) -> None:
         f" {os.cpu_count()} CPU cores.",
         "",
         f"{HONEST} sessions, half over HTTP and half over WebSockets, and {HONEST} environments of"
-        f" a host took {1 / PACE:g} steps per second each. Beside them, all attacks of"
-        " `benchmarks/strangers.py` ran at once, as another process of a lower priority.",
+        f" a host took {1 / PACE:g} steps per second each. All attacks of `benchmarks/strangers.py`"
+        " ran at once, as another process of a lower priority on the same machine.",
         "",
         "| | p50 ms | p99 ms | MiB | CPU % of a core |",
         "|---|---|---|---|---|",
@@ -349,7 +365,7 @@ def beside_strangers(minutes: float, out: Path) -> None:
     print("\n".join(lines))
     found = dict(rows)
     for part in ("server", "host"):
-        first, last = found[f"{part} without strangers"], found[f"{part} with strangers"]
+        first, last = found[f"{part}, {ELSEWHERE}"], found[f"{part}, {HERE}"]
         if last[0] > 1.2 * first[0] or last[1] > 1.2 * first[1] or last[2] > first[2] + 100:
             sys.exit(f"the {part} is slower or larger beside strangers")
 
