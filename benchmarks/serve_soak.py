@@ -11,12 +11,12 @@ must return to their first numbers; otherwise the exit status is 1. Writes
 
     python benchmarks/serve_soak.py --strangers
 
-Sixteen sessions and sixteen environments of a host play at a steady pace for ``--minutes``, then
-for ``--minutes`` beside the attacks of ``strangers.py``. Writes
+Sixteen sessions and sixteen environments of a host play at a steady pace for a third of
+``--minutes``, then for ``--minutes`` beside the attacks of ``strangers.py``. Writes
 ``benchmarks/results/serve_strangers.md``. Strangers use the CPU of this machine, so the sessions
-are also measured while the same strangers attack another server and another host. The exit status
-is 1 if p50 or p99 is more than 1.2 times as long as then, or if the memory grows by more than 100
-MiB.
+are also measured, for another third, while the same strangers attack another server and another
+host. The exit status is 1 if p50 or p99 is more than 1.2 times as long as then, or if the memory
+grows by more than 100 MiB.
 """
 
 import asyncio
@@ -297,7 +297,7 @@ async def compare(
     Args:
         server: has sessions.
         host: has environments.
-        minutes: length of each of the three parts.
+        minutes: length of the last part; the two before it take a third each.
         others: ports of a server and a host that only strangers use.
     """
     attacked = {ALONE: None, ELSEWHERE: others, HERE: (server.port, host.port)}
@@ -308,7 +308,7 @@ async def compare(
         players = asyncio.ensure_future(honest(server, pool, took))
         await asyncio.wait([players], timeout=WARM)
         for name, ports in attacked.items():
-            bad = None
+            seconds, bad = 60 * minutes / (1 if name == HERE else 3), None
             if ports:
                 script = Path(__file__).with_name("strangers.py")
                 command = [sys.executable, script, *map(str, ports), TOKEN]
@@ -316,12 +316,12 @@ async def compare(
             for one in took.values():
                 one.clear()
             before = [cpu_seconds(one.process) for one in (server, host)]
-            await asyncio.wait([players], timeout=60 * minutes)
+            await asyncio.wait([players], timeout=seconds)
             if players.done():
                 players.result()  # no player ends
             for (part, steps), one, cpu in zip(took.items(), (server, host), before, strict=True):
                 cuts = quantiles(steps, n=100)
-                busy = (cpu_seconds(one.process) - cpu) / (60 * minutes)
+                busy = (cpu_seconds(one.process) - cpu) / seconds
                 values = [1000 * cuts[49], 1000 * cuts[98], memory(one.process), 100 * busy]
                 rows.append((f"{part}, {name}", values))
                 print(rows[-1], flush=True)
