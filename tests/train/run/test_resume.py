@@ -219,6 +219,7 @@ def test_killed_under_every_stage_precision_and_process_count(interrupt, model, 
 HASH = {"id": "hash_env:support/Hash-v0", "group_size": 3, "workers": 1}
 
 
+@pytest.mark.full
 def test_two_processes_through_the_launcher_with_uneven_episodes_of_two_environments(
     model, warm, tmp_path
 ):
