@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
-import compare
 import numpy as np
 import typer
 from compare_report import (
@@ -280,7 +279,9 @@ def main(
     jobs: int = 2,
     work: Annotated[Path | None, typer.Option()] = None,
 ) -> None:
-    """Trains all methods in all sets; writes the report, the data and the picture."""
+    """Trains all methods in all sets; writes the report, the data and the pictures."""
+    import compare  # not above: pictures need no torch
+
     sets = compare.read(NAME)["sets"]
     results = compare.train_all(
         {f"{NAME}/{name}": chosen["tokens"] for name, chosen in sets.items()},
