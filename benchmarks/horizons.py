@@ -198,7 +198,7 @@ def report(
                 f"{NAME}-curves", "Held-out success by tokens on short, medium and long tasks"
             ),
             "",
-            caption(seeds),
+            f'{caption(seeds)} "best fixed" is the best fixed horizon of the set.',
             "",
         ]
     )

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.text import Text
 from PIL import Image
 
-from agentgym_train.reporting import plots
+from agentgym_train.reporting import plots, report
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -96,6 +96,13 @@ def test_a_plot_is_readable_on_a_phone(figures, name, monkeypatch):
     (draw,) = [draw for file, draw in figures.items() if file.stem == name]
     with matplotlib.rc_context(plots.style()):
         check(draw(), monkeypatch)
+
+
+def test_the_horizons_of_many_stages_do_not_overlap(monkeypatch):
+    rows = [{"step": step, "horizon": 900 + step // 5, "success": 0.5} for step in range(1, 161)]
+    ends = {name: {"step": step, "success": 0.5} for name, step in (("before", 0), ("after", 160))}
+    with matplotlib.rc_context(plots.style()):
+        check(report.draw_curve(rows, ends), monkeypatch)
 
 
 def check(figure, monkeypatch):

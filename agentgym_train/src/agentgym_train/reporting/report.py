@@ -17,8 +17,8 @@ log = logging.getLogger(__name__)
 SMOOTHING = 0.9
 MANY_CUT = 0.1
 """Share of cut actions from which on the user is warned."""
-WIDE_STAGE = 0.06
-"""Share of the steps from which on a stage has its horizon in the picture."""
+APART = 0.1
+"""Smallest distance of two horizons in the picture, as a share of the steps."""
 ROWS = {
     "random": "random play",
     "before": "before RL",
@@ -201,8 +201,8 @@ def smooth(values: Sequence[float]) -> list[float]:
 
 
 def _shade(axes: Any, metrics: Sequence[dict[str, Any]]) -> None:
-    """Shades every second stage; the axis at the top has the horizons of stages that are wide."""
-    wide: dict[float, str] = {}
+    """Shades every second stage; the axis at the top has as many horizons as there is room for."""
+    named: dict[float, str] = {}
     for number, (horizon, rows) in enumerate(
         itertools.groupby(metrics, key=lambda row: row["horizon"])
     ):
@@ -210,10 +210,11 @@ def _shade(axes: Any, metrics: Sequence[dict[str, Any]]) -> None:
         start, end = steps[0] - 1, steps[-1]
         if number % 2:
             axes.axvspan(start, end, color="0.5", alpha=0.15, linewidth=0)
-        if end - start >= WIDE_STAGE * metrics[-1]["step"]:
-            wide[(start + end) / 2] = str(horizon)
+        middle = (start + end) / 2
+        if not named or middle - max(named) >= APART * metrics[-1]["step"]:
+            named[middle] = str(horizon)
     above = axes.secondary_xaxis("top")
-    above.set_xticks(list(wide), list(wide.values()))
+    above.set_xticks(list(named), list(named.values()))
     above.tick_params(length=0)
     above.set_xlabel("horizon (turns)")
 
