@@ -73,6 +73,16 @@ def test_a_page_of_the_site_shows_a_light_and_a_dark_picture():
             assert (folder / found).resolve() == file.resolve()
 
 
+def test_a_plot_has_a_light_and_a_dark_file(tmp_path):
+    plots.save_both(tmp_path / "a.b.png", lambda: plots.figure(20))
+    files = [tmp_path / "a.b.png", tmp_path / "a.b-dark.png"]
+    assert sorted(files) == sorted(tmp_path.iterdir())
+    for file, paper in zip(files, ((255, 255, 255), (13, 17, 23)), strict=True):
+        with Image.open(file) as image:
+            assert image.size == (1120, 40)
+            assert image.convert("RGB").getcolors() == [(1120 * 40, paper)]
+
+
 KINDS = ("quickstart", "horizons", "horizons-curves", "algorithms_locked", "locked_maze-why")
 """One plot of each kind."""
 
