@@ -4,7 +4,7 @@
 
 The tasks are the sets of ``benchmarks/compare/horizons.toml``. All methods have the same settings
 in all sets, and all runs of a set have the same budget of tokens. The command resumes after an
-interruption. It writes ``benchmarks/results/horizons.{json,md,png}``.
+interruption. It writes ``benchmarks/results/horizons.{json,md,png}`` and ``horizons-curves.png``.
 
 A method's share in a set is its success divided by that of the best fixed horizon there. The worst
 case of a method is its smallest share.
@@ -15,19 +15,32 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
-import compare
 import numpy as np
 import typer
-from compare_report import Curve, differences, draw_lines, signed
+from compare_report import (
+    Methods,
+    Panel,
+    caption,
+    differences,
+    draw_panels,
+    in_millions,
+    picture,
+    signed,
+    success,
+)
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
+
+from agentgym_train.reporting import plots
 
 NAME = "horizons"
 RESULT = Path(__file__).parent / "results" / NAME
 DRAWS = 100_000
-GROWING = "10→20→40→80"
-"""The method of the picture's captions."""
+MARKERS = ("o", "s", "^")
+"""The marks of the sets in the picture of the worst case."""
 
+Curves = dict[str, Methods]
+"""Set → method → the curve of each seed."""
 Ends = dict[str, dict[str, list[float]]]
 """Set → method → the success of each seed at the end."""
 
@@ -101,7 +114,7 @@ def _share(drawn: NDArray[np.float64]) -> Share:
 
 
 def leads_by_seed(
-    curves: dict[str, dict[str, list[Curve]]],
+    curves: Curves,
 ) -> dict[str, dict[str, dict[str, str]]]:
     """Returns how much each curriculum exceeds each fixed horizon at the end, paired by seed.
 
@@ -127,6 +140,7 @@ def report(
     found: Shares,
     means: dict[str, dict[str, float]],
     by_seed: dict[str, dict[str, dict[str, str]]],
+    seeds: int,
 ) -> str:
     """Returns the report in Markdown."""
     names = list(found.best)
@@ -176,54 +190,87 @@ def report(
             *leads,
             "",
             *paired,
-            f"![worst case by method, and the curves of each set]({NAME}.png)",
+            *picture(NAME, "Share of the best fixed horizon's success, by method"),
+            "",
+            "A mark is a method's share in a set. A bar is the 95 % interval of its worst case.",
+            "",
+            *picture(
+                f"{NAME}-curves", "Held-out success by tokens on short, medium and long tasks"
+            ),
+            "",
+            f'{caption(seeds)} "best fixed" is the best fixed horizon of the set.',
             "",
         ]
     )
 
 
-def draw(
-    found: Shares,
-    curves: dict[str, dict[str, list[Curve]]],
-    by_seed: dict[str, dict[str, str]],
-    seeds: int,
-) -> Figure:
-    """Draws the worst case by method, and the curves of each set.
-
-    Args:
-        found: the shares.
-        curves: set → method → the curve of each seed.
-        by_seed: set → fixed horizon → how much the growing horizon exceeds it.
-        seeds: number of seeds.
-    """
-    figure = Figure(figsize=(14, 4.8), layout="constrained")
-    axes = figure.subplots(1, 1 + len(curves), width_ratios=[1.3, *[1] * len(curves)])
-    for place, share in enumerate(found.worst.values()):
-        axes[0].errorbar(
-            share.value,
-            -place,
-            xerr=[[share.value - share.low], [share.high - share.value]],
-            fmt="o",
-            capsize=4,
+def draw_shares(found: Shares) -> Figure:
+    """Draws the share of each method in each set, and the interval of its worst case."""
+    methods = list(found.sets)
+    figure = plots.figure(130 + 34 * len(methods))
+    axes = figure.subplots()
+    for place, worst in enumerate(found.worst.values()):
+        axes.plot(
+            [worst.low, worst.high],
+            [place, place],
+            color="0.55",
+            linewidth=7,
+            alpha=0.5,
+            marker="",
+            solid_capstyle="butt",
         )
-    axes[0].set(
-        yticks=[-place for place in range(len(found.worst))],
-        yticklabels=list(found.worst),
-        xlabel="worst case over the sets:\nsuccess / success of the set's best fixed horizon",
-    )
-    axes[0].set_xlim(left=0)
-    axes[0].grid(axis="x", alpha=0.3)
-    for panel, (name, methods) in zip(axes[1:], curves.items(), strict=True):
-        draw_lines(panel, methods, lambda p: p["tokens"] / 1e6, lambda p: p["success"])
-        gains = "\n".join(f"minus {method}: {gain}" for method, gain in by_seed[name].items())
-        panel.set(title=f"{name} tasks", ylim=(0, 1.02))
-        panel.set_xlabel(f"training tokens (millions)\n\n{GROWING} at the end\n{gains}")
-    axes[1].set_ylabel("held-out success")
-    axes[1].legend(fontsize=8, loc="lower right")
-    figure.suptitle(
-        f"{seeds} seeds: mean, with 95 % intervals (left and below) or range (bands)", fontsize=11
-    )
+    for number, (name, marker) in enumerate(zip(found.best, MARKERS, strict=True)):
+        values = [found.sets[method][name].value for method in methods]
+        axes.plot(
+            values,
+            range(len(methods)),
+            marker,
+            color=f"C{number}",
+            markersize=9,
+            label=f"{name} tasks",
+        )
+    axes.set_yticks(range(len(methods)), methods)
+    axes.invert_yaxis()
+    axes.grid(visible=False, axis="y")
+    axes.set(xlabel="success / success of the best fixed horizon", xlim=(0, 1.05))
+    figure.legend(loc="outside upper center", ncols=len(found.best))
     return figure
+
+
+def draw_curves(curves: Curves, best: dict[str, str]) -> Figure:
+    """Draws success by tokens in each set: fixed horizons at the left, curricula at the right."""
+    methods = list(next(iter(curves.values())))
+    fixed = [method for method in methods if method.startswith("fixed")]
+    others = [method for method in methods if method not in fixed]
+    return draw_panels(
+        [fixed, [*others, "best fixed"]],
+        [
+            Panel(
+                own | {"best fixed": own[best[name]]},
+                in_millions,
+                success,
+                "tokens (millions)",
+                f"success, {name}",
+                True,
+            )
+            for name, own in curves.items()
+        ],
+    )
+
+
+def draw_pictures(curves: Curves) -> None:
+    """Draws both pictures."""
+    found = shares(ends_of(curves))
+    plots.save_both(RESULT.with_suffix(".png"), lambda: draw_shares(found))
+    plots.save_both(RESULT.with_name(f"{NAME}-curves.png"), lambda: draw_curves(curves, found.best))
+
+
+def ends_of(curves: Curves) -> Ends:
+    """Returns the success at the end."""
+    return {
+        name: {method: [curve[-1]["success"] for curve in own] for method, own in methods.items()}
+        for name, methods in curves.items()
+    }
 
 
 def main(
@@ -232,7 +279,9 @@ def main(
     jobs: int = 2,
     work: Annotated[Path | None, typer.Option()] = None,
 ) -> None:
-    """Trains all methods in all sets; writes the report, the data and the picture."""
+    """Trains all methods in all sets; writes the report, the data and the pictures."""
+    import compare  # not above: pictures need no torch
+
     sets = compare.read(NAME)["sets"]
     results = compare.train_all(
         {f"{NAME}/{name}": chosen["tokens"] for name, chosen in sets.items()},
@@ -240,18 +289,14 @@ def main(
         jobs,
         work,
     )
-    curves: dict[str, dict[str, list[Curve]]] = {
+    curves: Curves = {
         name: {
             method: [run["curve"] for run in runs if run["method"] == method]
             for method in dict.fromkeys(run["method"] for run in runs)
         }
         for name, runs in zip(sets, results, strict=True)
     }
-    ends: Ends = {
-        name: {method: [curve[-1]["success"] for curve in own] for method, own in methods.items()}
-        for name, methods in curves.items()
-    }
-    found = shares(ends)
+    ends = ends_of(curves)
     means = {
         name: {method: float(np.mean(values)) for method, values in methods.items()}
         for name, methods in ends.items()
@@ -259,10 +304,10 @@ def main(
     command = (
         f"python benchmarks/horizons.py --seeds {seeds} --first-seed {first_seed} --jobs {jobs}"
     )
-    by_seed = leads_by_seed(curves)
     RESULT.with_suffix(".json").write_text(json.dumps(curves, indent=1) + "\n")
-    RESULT.with_suffix(".md").write_text(report(command, found, means, by_seed))
-    draw(found, curves, by_seed[GROWING], seeds).savefig(RESULT.with_suffix(".png"), dpi=120)
+    text = report(command, shares(ends), means, leads_by_seed(curves), seeds)
+    RESULT.with_suffix(".md").write_text(text)
+    draw_pictures(curves)
 
 
 if __name__ == "__main__":

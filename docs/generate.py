@@ -140,6 +140,7 @@ def relinked(text: str, source: Path, page: Path) -> str:
         page: its place in the site.
     """
     known = places()
+    text = pictures.placed(text, source.parent, page.parent)
 
     def replaced(found: re.Match[str]) -> str:
         picture, label, target, anchor = found[1], found[2], found[3], found[4] or ""

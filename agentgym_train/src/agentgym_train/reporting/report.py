@@ -17,6 +17,8 @@ log = logging.getLogger(__name__)
 SMOOTHING = 0.9
 MANY_CUT = 0.1
 """Share of cut actions from which on the user is warned."""
+APART = 0.1
+"""Smallest distance of two horizons in the picture, as a share of the steps."""
 ROWS = {
     "random": "random play",
     "before": "before RL",
@@ -149,44 +151,46 @@ def _cells(row: dict[str, float]) -> list[str]:
 def learning_curve(
     path: Path, metrics: Sequence[dict[str, Any]], evaluation: dict[str, dict[str, Any]]
 ) -> None:
-    """Draws success over training steps, with held-out points.
-
-    Horizon stages are shaded. Horizontal lines show random play and the oracle.
+    """Writes the picture of a run.
 
     Args:
         path: the image file.
         metrics: rows of ``metrics.jsonl``.
         evaluation: rows of ``evaluation.json``, by name.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    from agentgym_train.reporting import plots
 
-    figure = Figure(figsize=(9, 4.5), layout="constrained")
-    FigureCanvasAgg(figure)
+    plots.save(path, lambda: draw_curve(metrics, evaluation))
+
+
+def draw_curve(metrics: Sequence[dict[str, Any]], evaluation: dict[str, dict[str, Any]]) -> Any:
+    """Returns a figure of success over training steps, with held-out points.
+
+    Horizon stages are shaded. Horizontal lines show random play and the oracle.
+    """
+    from agentgym_train.reporting import plots
+
+    figure = plots.figure(380)
     axes = figure.subplots()
+    axes.grid(visible=False)
     _shade(axes, metrics)
     last = metrics[-1]["step"]
     metrics = [row for row in metrics if "success" in row]
     steps = [row["step"] for row in metrics]
     success = [row["success"] for row in metrics]
-    axes.plot(steps, success, color="tab:blue", alpha=0.25, linewidth=0.8)
-    axes.plot(
-        steps,
-        smooth(success),
-        color="tab:blue",
-        linewidth=2,
-        label="training tasks, horizon of the stage (smoothed)",
-    )
+    axes.plot(steps, success, color="C0", alpha=0.35, linewidth=0.8, marker="")
+    smoothed = "training tasks, horizon of the stage (smoothed)"
+    axes.plot(steps, smooth(success), color="C0", marker="", linewidth=2.5, label=smoothed)
     held_out = sorted((row["step"], row["success"]) for row in evaluation.values() if "step" in row)
-    axes.plot(
-        *zip(*held_out, strict=True), "o--", color="tab:green", label="held-out tasks, full horizon"
-    )
-    for key, colour in (("random", "tab:red"), ("oracle", "black")):
+    axes.plot(*zip(*held_out, strict=True), "o--", color="C1", label="held-out tasks, full horizon")
+    for key, colour, dashes in (("random", "C3", ":"), ("oracle", "C2", "-.")):
         if key in evaluation:
-            axes.axhline(evaluation[key]["success"], color=colour, linestyle=":", label=ROWS[key])
+            axes.axhline(
+                evaluation[key]["success"], color=colour, linestyle=dashes, label=ROWS[key]
+            )
     axes.set(xlabel="training step", ylabel="success rate", ylim=(0, 1.05), xlim=(0, last + 1))
-    axes.legend(loc="center right", fontsize=8)
-    figure.savefig(path, dpi=120)
+    figure.legend(loc="outside lower left", borderaxespad=0)
+    return figure
 
 
 def smooth(values: Sequence[float]) -> list[float]:
@@ -197,21 +201,22 @@ def smooth(values: Sequence[float]) -> list[float]:
 
 
 def _shade(axes: Any, metrics: Sequence[dict[str, Any]]) -> None:
+    """Shades every second stage; the axis at the top has as many horizons as there is room for."""
+    named: dict[float, str] = {}
     for number, (horizon, rows) in enumerate(
         itertools.groupby(metrics, key=lambda row: row["horizon"])
     ):
         steps = [row["step"] for row in rows]
-        axes.axvspan(
-            steps[0] - 1, steps[-1], color="0.5", alpha=0.06 + 0.09 * (number % 2), linewidth=0
-        )
-        axes.text(
-            (steps[0] - 1 + steps[-1]) / 2,
-            1.01,
-            f"{horizon} turns",
-            ha="center",
-            va="bottom",
-            fontsize=8,
-        )
+        start, end = steps[0] - 1, steps[-1]
+        if number % 2:
+            axes.axvspan(start, end, color="0.5", alpha=0.15, linewidth=0)
+        middle = (start + end) / 2
+        if not named or middle - max(named) >= APART * metrics[-1]["step"]:
+            named[middle] = str(horizon)
+    above = axes.secondary_xaxis("top")
+    above.set_xticks(list(named), list(named.values()))
+    above.tick_params(length=0)
+    above.set_xlabel("horizon (turns)")
 
 
 def write_trajectories(path: Path, played: Mapping[str, Sequence[Trajectory]]) -> None:
