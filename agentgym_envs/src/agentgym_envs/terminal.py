@@ -1,4 +1,4 @@
-"""The standard streams of the commands, and the option ``--version``."""
+"""The standard streams and consoles of the commands, and the option ``--version``."""
 
 import codecs
 import io
@@ -9,9 +9,20 @@ from importlib.metadata import version
 from typing import Any
 
 import typer
+from rich.console import Console
 
 READABLE = "agentgym-readable"  # name of our handler of characters that an encoding lacks
 SIMILAR = str.maketrans("–—−×·•‘’“”", "---x**''\"\"")
+ENDLESS = 1_000_000  # columns of a line in a pipe or a file
+
+
+class Output(Console):
+    """A console that cuts and wraps no line in a pipe or a file."""
+
+    @property
+    def width(self) -> int:  # type: ignore[override]  # nobody sets it
+        """The columns of the terminal; without one, more than any line has."""
+        return super().width if self.is_terminal else ENDLESS
 
 
 def readable(error: UnicodeError) -> tuple[str, int]:

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from rich.console import Console
-
 from agentgym_envs import registry
 from agentgym_envs.evaluate.agents.base import load
 from agentgym_envs.evaluate.budget import money
@@ -23,6 +21,7 @@ from agentgym_envs.evaluate.runner import Limits, Runner
 from agentgym_envs.evaluate.settings import Settings
 from agentgym_envs.evaluate.tables import Table
 from agentgym_envs.stopping import run_tasks
+from agentgym_envs.terminal import Output
 from agentgym_envs.wrappers import FORMATS
 
 CHARACTERS = 4  # per token
@@ -45,7 +44,7 @@ ASSUMED = (
     " than the oracle uses more turns. Neither figure is a bound: other observations, such as"
     " messages of errors, can be longer. --budget-tokens ends a run."
 )
-out = Console(markup=False, emoji=False, highlight=False)
+out = Output(markup=False, emoji=False, highlight=False)
 
 
 class Method(NamedTuple):

@@ -5,8 +5,6 @@ import sys
 from contextlib import AsyncExitStack
 from typing import NamedTuple
 
-from rich.console import Console
-
 from agentgym_envs.errors import ProviderRefused
 from agentgym_envs.evaluate import record as records
 from agentgym_envs.evaluate import tables
@@ -20,11 +18,12 @@ from agentgym_envs.evaluate.sessions import Session, session
 from agentgym_envs.models.connect import connect
 from agentgym_envs.models.provider import Provider
 from agentgym_envs.stopping import run_tasks
+from agentgym_envs.terminal import Output
 
 INTERRUPTED = "interrupted"
 PATIENCE = 2.0  # seconds before a line says that the server's answer is waited for
-out = Console(markup=False, emoji=False, highlight=False)
-err = Console(stderr=True, markup=False, emoji=False, highlight=False)
+out = Output(markup=False, emoji=False, highlight=False)
+err = Output(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 class Outcome(NamedTuple):

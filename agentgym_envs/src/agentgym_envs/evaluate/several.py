@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rich.console import Console
-
 from agentgym_envs.errors import AgentGymError, MissingExtra, escaped
 from agentgym_envs.evaluate import tables
 from agentgym_envs.evaluate.display import show
@@ -12,9 +10,10 @@ from agentgym_envs.evaluate.job import Job, NothingToPlay, prepared
 from agentgym_envs.evaluate.options import Options
 from agentgym_envs.evaluate.play_job import INTERRUPTED, Outcome, carry_out
 from agentgym_envs.evaluate.tables import Line, Table
+from agentgym_envs.terminal import Output
 
-out = Console(markup=False, emoji=False, highlight=False)
-err = Console(stderr=True, markup=False, emoji=False, highlight=False)
+out = Output(markup=False, emoji=False, highlight=False)
+err = Output(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 class Pair(NamedTuple):

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate import record as records
@@ -16,10 +15,11 @@ from agentgym_envs.feedback.judged import judged
 from agentgym_envs.feedback.record import read, standing
 from agentgym_envs.report.data import Run, Section
 from agentgym_envs.report.html import write_report
+from agentgym_envs.terminal import Output
 
 PAIRED = "the same tasks in both"  # the title of a table
-out = Console(markup=False, emoji=False, highlight=False)
-err = Console(stderr=True, markup=False, emoji=False, highlight=False)
+out = Output(markup=False, emoji=False, highlight=False)
+err = Output(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 def report(
