@@ -48,9 +48,7 @@ class UnknownName(AgentGymError, ValueError):
 
     def __init__(self, kind: str, name: object, known: Iterable[str]):
         names = sorted(known)
-        super().__init__(
-            f"unknown {kind} {shown(name)}.{hint(name, names)} Known: {some(names)}."
-        )
+        super().__init__(f"unknown {kind} {shown(name)}.{hint(name, names)} Known: {some(names)}.")
 
 
 class DuplicateName(AgentGymError, ValueError):

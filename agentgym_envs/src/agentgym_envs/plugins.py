@@ -75,7 +75,7 @@ class Plugin(NamedTuple):
         """
         if wrong := self.fault():
             raise wrong
-        return imported(f"{self.name} of {distribution(self)}", self.target)
+        return imported(f"{self.name} of {distribution(self)} fails to import", self.target)
 
 
 @cache
@@ -143,12 +143,12 @@ def broken_import(who: str, module: str, error: BaseException) -> BrokenPlugin:
     """
     missing = error.name or "" if isinstance(error, ModuleNotFoundError) else ""
     if not (missing and f"{module}.".startswith(f"{missing}.")):
-        return BrokenPlugin(f"{who} fails to import: {raised(error)}")
+        return BrokenPlugin(f"{who}: {raised(error)}")
     parent, _, last = module.rpartition(".")
     folders = getattr(sys.modules.get(parent), "__path__", [os.getcwd()])
     near = hint(last, [found.name for found in iter_modules(folders)])
     return BrokenPlugin(
-        f"{who} fails to import: no module {module!r} is in {os.getcwd()} or installed.{near}"
+        f"{who}: No module named {module!r} in {os.getcwd()} or in an installed package.{near}"
     )
 
 

@@ -89,7 +89,8 @@ def spec(env_id: str) -> EnvSpec:
         try:
             import_module(module)
         except (Exception, SystemExit) as error:
-            raise plugins.broken_import(f"{env_id}: module {module!r}", module, error) from error
+            who = f"{env_id}: module {module!r} fails to import"
+            raise plugins.broken_import(who, module, error) from error
     plugin = discover(ENVIRONMENTS).get(name)
     if plugin and (wrong := fault(plugin)):
         raise wrong
@@ -220,14 +221,18 @@ def _horizon(plugin: Plugin) -> int:
 def _creator(env_id: str) -> Any:
     """Imports the constructor of an environment."""
     point = spec(env_id).entry_point
-    return plugins.imported(named(env_id), point) if isinstance(point, str) else point
+    if not isinstance(point, str):
+        return point
+    return plugins.imported(f"{named(env_id)} fails to import", point)
 
 
 def _registered_by(module: str) -> list[str]:
     """Returns the ids that a module, or another one of its package, has registered."""
     package = module.partition(".")[0]
     points = {env_id: spec.entry_point for env_id, spec in gymnasium.registry.items()}
-    places = {i: p if isinstance(p, str) else getattr(p, "__module__", "") for i, p in points.items()}
+    places = {
+        i: p if isinstance(p, str) else getattr(p, "__module__", "") for i, p in points.items()
+    }
     return [i for i, place in places.items() if re.split("[.:]", place)[0] == package]
 
 

@@ -389,7 +389,7 @@ def test_a_family_whose_extra_is_missing_is_skipped_with_its_command(monkeypatch
     ("name", "options", "error", "message"),
     [
         ("raect", {}, UnknownName, "unknown agent 'raect'. Did you mean 'react'"),
-        ("no_such_module:agent", {}, BrokenPlugin, "cannot be imported: ModuleNotFoundError"),
+        ("no_such_module:agent", {}, BrokenPlugin, "cannot be imported: No module named"),
         ("math:pi", {}, BrokenPlugin, "neither a function nor a class"),
         ("collections:Counter", {}, BrokenPlugin, "neither a function nor a class"),
         (

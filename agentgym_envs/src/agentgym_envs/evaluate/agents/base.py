@@ -220,4 +220,4 @@ def _import(name: str) -> Any:
         raise ArgumentError(f"agent {name!r} is not of the form module:name")
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
-    return plugins.imported(f"agent {name!r}", name)
+    return plugins.imported(f"agent {name!r} cannot be imported", name)
