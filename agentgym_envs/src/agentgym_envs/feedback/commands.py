@@ -84,8 +84,9 @@ def export(
     rows, left_out = exported(record.standing(record.read(file)[0]), form)
     if not rows:
         raise ArgumentError(f"{file} has no comparison for --to {form}{_why(left_out)}")
+    verb = "replaced" if target.is_file() else "wrote"
     _write(target, written(rows))
-    out.print(f"wrote {target}: {len(rows)} rows{_why(left_out)}", soft_wrap=True)
+    out.print(f"{verb} {target}: {len(rows)} rows{_why(left_out)}", soft_wrap=True)
 
 
 def _write(target: Path, text: str) -> None:

@@ -14,7 +14,7 @@ from agentgym_envs.evaluate.folders import expanded, named
 from agentgym_envs.feedback.judged import judged
 from agentgym_envs.feedback.record import read, standing
 from agentgym_envs.report.data import Run, Section
-from agentgym_envs.report.html import write_report
+from agentgym_envs.report.html import replaces, write_report
 from agentgym_envs.terminal import Output
 
 PAIRED = "the same tasks in both"  # the title of a table
@@ -26,12 +26,15 @@ def report(
     folders: Annotated[
         list[Path], typer.Argument(help="Results of agentgym eval, or runs of agentgym-train.")
     ],
-    page: Annotated[Path, typer.Option("--html", help="The page to write.")] = Path("report.html"),
+    page: Annotated[
+        Path, typer.Option("--html", help="The page to write; an earlier report is replaced.")
+    ] = Path("report.html"),
     comparisons: Annotated[
         Path | None, typer.Option(help="Comparisons of these episodes, from agentgym compare.")
     ] = None,
 ) -> None:
     """Prints the tables of runs, compares them, and writes an HTML page with their episodes."""
+    verb = "replaced" if replaces(page) else "wrote"
     found = expanded(folders)
     runs = [(name, folder, _read(folder)) for name, folder in zip(named(found), found, strict=True)]
     named_rows = [(name, rows) for name, _, rows in runs]
@@ -50,7 +53,7 @@ def report(
     for note in judgements["notes"] if judgements else []:
         out.print(note)
     out.print(tables.LEGEND, style="dim")
-    out.print(f"wrote {page}", soft_wrap=True)
+    out.print(f"{verb} {page}", soft_wrap=True)
 
 
 def _read(folder: Path) -> list[records.Row]:

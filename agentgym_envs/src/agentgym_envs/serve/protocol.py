@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from http import HTTPStatus
 from time import perf_counter
@@ -326,11 +327,18 @@ class Server(uvicorn.Server):
     Args:
         config: see uvicorn.
         peers: the connections of the server.
+        on_start: called when the server answers; not if an environment cannot be made.
     """
 
-    def __init__(self, config: uvicorn.Config, peers: Peers):
+    def __init__(self, config: uvicorn.Config, peers: Peers, on_start: Callable[[], None]):
         super().__init__(config)
-        self._peers = peers
+        self._peers, self._on_start = peers, on_start
+
+    async def startup(self, sockets: Any = None) -> None:
+        """Starts, and calls ``on_start``."""
+        await super().startup(sockets)
+        if self.started:
+            self._on_start()
 
     def capture_signals(self) -> Any:
         """Leaves the signals to the command."""
