@@ -47,11 +47,15 @@ def show(console: Console, table: Table, title: str) -> None:
         console.print(Text(note, style="dim"))
 
 
-def show_results(console: Console, rows: Sequence[Row], title: str) -> None:
-    """Prints the tables of a run that has episodes or faults."""
+def show_results(
+    console: Console, rows: Sequence[Row], title: str, remarks: Sequence[str] = ()
+) -> None:
+    """Prints the tables of a run that has episodes or faults, and further notes."""
     if not rows:
         return
     show(console, tables.results(rows), title)
+    for remark in remarks:  # with commands, which a terminal can copy from several lines
+        console.print(Text(remark, style="dim"), soft_wrap=True)
     for note in tables.notes(rows):
         console.print(Text(note, style="dim"))
     published = tables.published([("this run", rows)])

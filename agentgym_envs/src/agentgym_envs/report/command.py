@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from agentgym_envs.errors import ArgumentError
+from agentgym_envs.evaluate import left_out, tables
 from agentgym_envs.evaluate import record as records
-from agentgym_envs.evaluate import tables
 from agentgym_envs.evaluate.display import PUBLISHED, show, show_results
 from agentgym_envs.evaluate.folders import expanded, named
 from agentgym_envs.feedback.judged import judged
@@ -46,8 +46,9 @@ def report(
         comparisons=judgements,
         legend=tables.LEGEND,
     )
-    for name, rows in named_rows:
-        show_results(out, rows, name)
+    for name, folder, rows in runs:
+        absent = left_out.recorded(records.read_settings(folder))
+        show_results(out, rows, name, left_out.remarks(rows, absent))
     if compared := tables.pairings(named_rows):
         show(out, compared, PAIRED)
     for note in judgements["notes"] if judgements else []:
@@ -76,8 +77,9 @@ def shown_run(name: str, folder: Path, rows: list[records.Row]) -> Run:
     columns = [
         column for key, head in table.columns for column in tables.IN_PAGE.get(key, [(key, head)])
     ]
-    notes = [*table.notes, *tables.notes(rows)]
     settings = records.read_settings(folder)
+    absent = left_out.remarks(rows, left_out.recorded(settings))
+    notes = [*table.notes, *absent, *tables.notes(rows)]
     return Run(
         name=name,
         settings=settings,
