@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleDimensions
 
 READABLE = "agentgym-readable"  # name of our handler of characters that an encoding lacks
 SIMILAR = str.maketrans("–—−×·•‘’“”", "---x**''\"\"")
@@ -20,9 +20,10 @@ class Output(Console):
     """A console that cuts and wraps no line in a pipe or a file."""
 
     @property
-    def width(self) -> int:  # type: ignore[override]  # nobody sets it
-        """The columns of the terminal; without one, more than any line has."""
-        return super().width if self.is_terminal else ENDLESS
+    def size(self) -> ConsoleDimensions:  # type: ignore[override]  # nothing sets it
+        """The size of the terminal; without one, more columns than any line has."""
+        found = super().size
+        return found if self.is_terminal else found._replace(width=ENDLESS)
 
 
 def readable(error: UnicodeError) -> tuple[str, int]:

@@ -31,7 +31,7 @@ FORMATS: Mapping[str, str] = {  # key of a line's number to how it is written
 }
 
 
-NAMES = 18  # columns that names keep in a narrow terminal before a column is omitted
+NAMES = 14  # columns that names keep in a narrow terminal before a column is omitted
 PUBLISHED = "success in percent"  # the title of a table
 
 
