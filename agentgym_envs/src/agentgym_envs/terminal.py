@@ -20,7 +20,7 @@ class Output(Console):
     """A console that cuts and wraps no line in a pipe or a file."""
 
     @property
-    def size(self) -> ConsoleDimensions:  # type: ignore[override]  # nothing sets it
+    def size(self) -> ConsoleDimensions:  # type: ignore[misc]  # nothing sets it
         """The size of the terminal; without one, more columns than any line has."""
         found = super().size
         return found if self.is_terminal else found._replace(width=ENDLESS)
