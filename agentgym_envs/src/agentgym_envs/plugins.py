@@ -127,7 +127,7 @@ def imported(who: str, target: str) -> Any:
         if not hasattr(found, name):
             own = [key for key in dir(found) if _is_own(key, getattr(found, key, None), module)]
             raise BrokenPlugin(
-                f"{who}: {module} has no {name!r}.{hint(name, own)} It has: {some(own)}."
+                f"{who}: {module} has no attribute {name!r}.{hint(name, own)} It has: {some(own)}."
             )
         found = getattr(found, name)
     return found

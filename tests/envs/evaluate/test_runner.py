@@ -410,9 +410,9 @@ def test_agents_that_cannot_be(name, options, error, message):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("cartographer:Maper", "cartographer has no 'Maper'. Did you mean 'Mapper'?"),
+        ("cartographer:Maper", "cartographer has no attribute 'Maper'. Did you mean 'Mapper'?"),
         ("cartographr:Mapper", "No module named 'cartographr' in .* Did you mean 'cartographer'?"),
-        ("cartographer:Mapper.act.first", "cartographer has no 'first'"),
+        ("cartographer:Mapper.act.first", "cartographer has no attribute 'first'"),
         ("cartographer:", "is not of the form module:name"),
         (":Mapper", "is not of the form module:name"),
         ("needy_agent:Mapper", "ModuleNotFoundError at needy_agent.py:2: .*'no_such_package'"),
