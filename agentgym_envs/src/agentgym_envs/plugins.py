@@ -125,7 +125,8 @@ def imported(who: str, target: str) -> Any:
         raise broken_import(who, module, error) from error
     for name in path.split("."):
         if not hasattr(found, name):
-            own = [key for key in dir(found) if _is_own(key, getattr(found, key, None), module)]
+            members = getattr(found, "__dict__", {}).items()  # getattr could run code
+            own = [key for key, value in members if _is_own(key, value, module)]
             raise BrokenPlugin(
                 f"{who}: {module} has no attribute {name!r}.{hint(name, own)} It has: {some(own)}."
             )
