@@ -19,8 +19,8 @@ ENDLESS = 1_000_000  # columns of a line in a pipe or a file
 class Output(Console):
     """A console that cuts and wraps no line in a pipe or a file."""
 
-    @property
-    def size(self) -> ConsoleDimensions:  # type: ignore[misc]  # nothing sets it
+    @property  # type: ignore[misc]  # nothing sets it
+    def size(self) -> ConsoleDimensions:
         """The size of the terminal; without one, more columns than any line has."""
         found = super().size
         return found if self.is_terminal else found._replace(width=ENDLESS)
