@@ -49,6 +49,13 @@ def test_a_description_that_is_too_long_ends_at_a_word():
         assert whole[words[0]].split()[: len(words)] == words
 
 
+def test_a_description_is_whole_in_a_pipe(monkeypatch):
+    long = " ".join(["word"] * 100)
+    monkeypatch.setattr("agentgym_envs.listing.first_sentence", lambda plugin: long)
+    lines = invoke("list").output.splitlines()
+    assert any(line.startswith("agentgym/Maze-v1") and line.endswith(long) for line in lines)
+
+
 def test_list_names_the_missing_extras(monkeypatch):
     monkeypatch.setattr("agentgym_envs.registry._installed", lambda name: False)
     lines = invoke("list").output.splitlines()

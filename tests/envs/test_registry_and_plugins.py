@@ -130,6 +130,12 @@ def test_a_module_that_does_not_import_says_so(tmp_path, monkeypatch):
             registry.spec(f"{module}:agentgym/Maze-v1")
 
 
+def test_an_unknown_id_of_a_module_names_those_of_the_module():
+    with pytest.raises(errors.UnknownName, match="Did you mean 'support/Hash-v0'") as raised:
+        registry.spec("hash_env:support/Hsh-v0")
+    assert str(raised.value).endswith("Known: support/Hash-v0.")
+
+
 def test_a_plugin_says_its_step_limit_and_its_extra_before_it_is_imported(site):
     requires = (
         'Requires-Dist: numpy ; extra == "there"\nRequires-Dist: not-there-at-all>1 ; extra =='
@@ -301,7 +307,7 @@ def test_a_broken_plugin_is_listed_and_fails_when_used(site):
         with pytest.raises(errors.BrokenPlugin, match=r"acme-broken.*ZeroDivisionError") as error:
             use("acme/Broken-v0")
         assert one_line(error)
-    with pytest.raises(errors.BrokenPlugin, match=r"acme-broken.*NoSuchEnv"):
+    with pytest.raises(errors.BrokenPlugin, match=r"acme-broken.*NoSuchEnv.*'EchoEnv'"):
         registry.make("acme/Lost-v0")
     with pytest.raises(errors.UnknownName, match="Did you mean 'acme/Broken-v0'"):
         plugins.load(GROUP, "acme/Brokn-v0")

@@ -11,7 +11,6 @@ from functools import wraps
 from typing import Annotated, Any, NoReturn
 
 import typer
-from rich.console import Console
 from rich.markdown import Markdown
 from rich.markup import escape
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -37,14 +36,14 @@ from agentgym_envs.report.command import report
 from agentgym_envs.report.view import view
 from agentgym_envs.serve.command import serve
 from agentgym_envs.stopping import stop
-from agentgym_envs.terminal import discard_unwritten, tolerate_any_encoding, version_option
+from agentgym_envs.terminal import Output, discard_unwritten, tolerate_any_encoding, version_option
 from agentgym_envs.tournament.command import tournament
 
 app = typer.Typer(
     help="Text environments for language-model agents.", no_args_is_help=True, add_completion=False
 )
-out = Console(emoji=False, highlight=False)
-err = Console(stderr=True, markup=False, emoji=False, highlight=False)
+out = Output(emoji=False, highlight=False)
+err = Output(stderr=True, markup=False, emoji=False, highlight=False)
 
 EnvId = Annotated[str, typer.Argument(help='A registered id, or "module:id".')]
 Split = Annotated[str, typer.Option(help="train, dev or test.")]

@@ -27,7 +27,7 @@ AgentGymError
 import difflib
 import os
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 SHOWN = 200  # characters of a value that an error repeats
 
@@ -48,9 +48,7 @@ class UnknownName(AgentGymError, ValueError):
 
     def __init__(self, kind: str, name: object, known: Iterable[str]):
         names = sorted(known)
-        super().__init__(
-            f"unknown {kind} {shown(name)}.{_hint(name, names, 0.4)} Known: {_some(names)}."
-        )
+        super().__init__(f"unknown {kind} {shown(name)}.{hint(name, names)} Known: {some(names)}.")
 
 
 class DuplicateName(AgentGymError, ValueError):
@@ -100,9 +98,7 @@ class EnvRaised(EnvFailure):
         The message is one line: the environment, the exception, and the file and line that raised
         it.
         """
-        frames = traceback.extract_tb(error.__traceback__)
-        where = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
-        return cls(f"{who} raised {type(error).__name__}{where}: {message_of(error)}")
+        return cls(f"{who} raised {raised(error)}")
 
 
 class EnvTimeout(EnvFailure):
@@ -178,6 +174,14 @@ class ConformanceError(AgentGymError, AssertionError):
     """
 
 
+def raised(error: BaseException) -> str:
+    """Returns the type of an exception, the file and line that raised it, and its message."""
+    frames = traceback.extract_tb(error.__traceback__)
+    known = frames and not frames[-1].filename.startswith("<frozen")  # as for a wrong syntax
+    where = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if known else ""
+    return f"{type(error).__name__}{where}: {message_of(error)}"
+
+
 def message_of(error: BaseException) -> str:
     """Returns ``str(error)`` with escaped control characters, or a placeholder if that raises.
 
@@ -216,8 +220,8 @@ def not_taken(who: str, keyword: str, known: Iterable[str]) -> ArgumentError:
         known: the keywords of the constructor; the message suggests the nearest.
     """
     names = sorted(known)
-    hint = _hint(keyword, names, 0.6)
-    return ArgumentError(f"{who} does not take {shown(keyword)}.{hint} It takes: {_some(names)}.")
+    near = hint(keyword, names, 0.6)
+    return ArgumentError(f"{who} does not take {shown(keyword)}.{near} It takes: {some(names)}.")
 
 
 def pip_command(extra: str, distribution: str = "agentgym-envs") -> str:
@@ -225,14 +229,15 @@ def pip_command(extra: str, distribution: str = "agentgym-envs") -> str:
     return f'python -m pip install "{distribution}[{extra}]"'
 
 
-def _hint(name: object, known: list[str], similar: float) -> str:
+def hint(name: object, known: Iterable[str], similar: float = 0.4) -> str:
     """Returns a suggestion of the nearest name; empty if none has the similarity (0 to 1)."""
     if not isinstance(name, str):
         return ""
-    near = difflib.get_close_matches(name, known, n=1, cutoff=similar)
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=similar)
     return f" Did you mean {near[0]!r}?" if near else ""
 
 
-def _some(names: list[str], most: int = 12) -> str:
+def some(names: Sequence[str], most: int = 12) -> str:
+    """Returns the first names, and the number of the others."""
     shown = ", ".join(names[:most]) or "nothing"
     return shown + (f" and {len(names) - most} more" if len(names) > most else "")

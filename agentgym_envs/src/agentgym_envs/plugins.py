@@ -4,13 +4,25 @@ Listing never imports a plugin. Built-ins use the same entry-point groups as thi
 """
 
 import logging
+import os
 import re
+import sys
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from importlib.metadata import Distribution, EntryPoint, distributions
+from pkgutil import iter_modules
 from typing import Any, NamedTuple
 
-from agentgym_envs.errors import AgentGymError, BrokenPlugin, DuplicateName, UnknownName
+from agentgym_envs.errors import (
+    AgentGymError,
+    BrokenPlugin,
+    DuplicateName,
+    UnknownName,
+    hint,
+    raised,
+    some,
+)
 
 log = logging.getLogger(__name__)
 
@@ -63,12 +75,7 @@ class Plugin(NamedTuple):
         """
         if wrong := self.fault():
             raise wrong
-        try:
-            return self.points[0].load()
-        except (Exception, SystemExit) as error:
-            raise BrokenPlugin(
-                f"{self.name} of {distribution(self)} fails to import: {error!r}"
-            ) from error
+        return imported(f"{self.name} of {distribution(self)} fails to import", self.target)
 
 
 @cache
@@ -99,6 +106,56 @@ def load(group: str, name: str) -> Any:
             found,
         )
     return found[name].load()
+
+
+def imported(who: str, target: str) -> Any:
+    """Imports the object of ``module:name``.
+
+    Args:
+        who: begins the message of an error.
+        target: the module and the object's name, or names with dots between.
+
+    Raises:
+        BrokenPlugin: the module does not import, or lacks the object.
+    """
+    module, _, path = target.partition(":")
+    try:
+        found: Any = import_module(module)
+    except (Exception, SystemExit) as error:
+        raise broken_import(who, module, error) from error
+    for name in path.split("."):
+        if not hasattr(found, name):
+            members = getattr(found, "__dict__", {}).items()  # getattr could run code
+            own = [key for key, value in members if _is_own(key, value, module)]
+            raise BrokenPlugin(
+                f"{who}: {module} has no attribute {name!r}.{hint(name, own)} It has: {some(own)}."
+            )
+        found = getattr(found, name)
+    return found
+
+
+def broken_import(who: str, module: str, error: BaseException) -> BrokenPlugin:
+    """Returns the error for a module that does not import.
+
+    Args:
+        who: begins the message.
+        module: the module.
+        error: the exception of the import.
+    """
+    missing = error.name or "" if isinstance(error, ModuleNotFoundError) else ""
+    if not (missing and f"{module}.".startswith(f"{missing}.")):
+        return BrokenPlugin(f"{who}: {raised(error)}")
+    parent, _, last = module.rpartition(".")
+    folders = getattr(sys.modules.get(parent), "__path__", [os.getcwd()])
+    near = hint(last, [found.name for found in iter_modules(folders)])
+    return BrokenPlugin(
+        f"{who}: No module named {module!r} in {os.getcwd()} or in an installed package.{near}"
+    )
+
+
+def _is_own(name: str, value: Any, module: str) -> bool:
+    """Returns whether a user can mean an object: public, callable, and not imported."""
+    return name[0] != "_" and callable(value) and getattr(value, "__module__", module) == module
 
 
 def distribution(plugin: Plugin) -> str:

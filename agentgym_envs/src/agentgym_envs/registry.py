@@ -18,7 +18,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from typing import Any, NoReturn
 
 import gymnasium
-from gymnasium.envs.registration import EnvSpec, load_env_creator
+from gymnasium.envs.registration import EnvSpec
 
 from agentgym_envs import plugins
 from agentgym_envs.errors import (
@@ -89,14 +89,16 @@ def spec(env_id: str) -> EnvSpec:
         try:
             import_module(module)
         except (Exception, SystemExit) as error:
-            raise BrokenPlugin(f"{env_id}: module {module!r} fails to import: {error!r}") from error
+            who = f"{env_id}: module {module!r} fails to import"
+            raise plugins.broken_import(who, module, error) from error
     plugin = discover(ENVIRONMENTS).get(name)
     if plugin and (wrong := fault(plugin)):
         raise wrong
     try:
         return gymnasium.spec(name)
     except gymnasium.error.Error as error:
-        raise UnknownName("environment", env_id, discover(ENVIRONMENTS)) from error
+        known = (_registered_by(module) if module else ()) or discover(ENVIRONMENTS)
+        raise UnknownName("environment", env_id, known) from error
 
 
 def make(env_id: str, **kwargs: Any) -> gymnasium.Env[str, str]:
@@ -219,10 +221,19 @@ def _horizon(plugin: Plugin) -> int:
 def _creator(env_id: str) -> Any:
     """Imports the constructor of an environment."""
     point = spec(env_id).entry_point
-    try:
-        return load_env_creator(point) if isinstance(point, str) else point
-    except (Exception, SystemExit) as error:
-        raise BrokenPlugin(f"{named(env_id)} fails to import: {error!r}") from error
+    if not isinstance(point, str):
+        return point
+    return plugins.imported(f"{named(env_id)} fails to import", point)
+
+
+def _registered_by(module: str) -> list[str]:
+    """Returns the ids that a module, or another one of its package, has registered."""
+    package = module.partition(".")[0]
+    points = {env_id: spec.entry_point for env_id, spec in gymnasium.registry.items()}
+    places = {
+        i: p if isinstance(p, str) else getattr(p, "__module__", "") for i, p in points.items()
+    }
+    return [i for i, place in places.items() if re.split("[.:]", place)[0] == package]
 
 
 def _keywords(creator: Any) -> set[str]:

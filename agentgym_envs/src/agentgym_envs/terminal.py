@@ -1,4 +1,4 @@
-"""The standard streams of the commands, and the option ``--version``."""
+"""The standard streams and consoles of the commands, and the option ``--version``."""
 
 import codecs
 import io
@@ -9,9 +9,21 @@ from importlib.metadata import version
 from typing import Any
 
 import typer
+from rich.console import Console, ConsoleDimensions
 
 READABLE = "agentgym-readable"  # name of our handler of characters that an encoding lacks
 SIMILAR = str.maketrans("–—−×·•‘’“”", "---x**''\"\"")
+ENDLESS = 1_000_000  # columns of a line in a pipe or a file
+
+
+class Output(Console):
+    """A console that cuts and wraps no line in a pipe or a file."""
+
+    @property  # type: ignore[misc]  # nothing sets it
+    def size(self) -> ConsoleDimensions:
+        """The size of the terminal; without one, more columns than any line has."""
+        found = super().size
+        return found if self.is_terminal else found._replace(width=ENDLESS)
 
 
 def readable(error: UnicodeError) -> tuple[str, int]:

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
-from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from agentgym_envs.cli import user_errors
 from agentgym_envs.errors import AgentGymError
 from agentgym_envs.plugins import ENVIRONMENTS, discover, distribution
 from agentgym_envs.stopping import GRACE, follow, stop
-from agentgym_envs.terminal import tolerate_any_encoding, version_option
+from agentgym_envs.terminal import Output, tolerate_any_encoding, version_option
 from agentgym_train import config as configuration
 from agentgym_train.config import Config
 from agentgym_train.files import Lock
@@ -39,8 +38,8 @@ app = typer.Typer(
 )
 config_app = typer.Typer(help="Configurations.", no_args_is_help=True)
 app.add_typer(config_app, name="config")
-out = Console()
-err = Console(stderr=True)
+out = Output()
+err = Output(stderr=True)
 
 ConfigFile = Annotated[Path, typer.Argument(help="A TOML file.")]
 Overrides = Annotated[list[str] | None, typer.Option("--set", help="Replaces a value: a.b=c.")]
@@ -257,7 +256,7 @@ def evaluate(
 @user_errors
 def list_plugins() -> None:
     """Lists the installed environments and plugins of all kinds, built-in ones included."""
-    table = Table("kind", "name", "from")
+    table = Table(*(Column(head, overflow="fold") for head in ("kind", "name", "from")))
     for kind, group in {
         **{kind.section: kind.group for kind in KINDS},
         "environment": ENVIRONMENTS,

@@ -496,6 +496,17 @@ def test_a_page_that_cannot_be_written(tmp_path, page, message):
     ]
 
 
+def test_a_report_replaces_reports_alone(tmp_path):
+    folder("out", line("t"))
+    assert "wrote report.html" in call("report", "out").output
+    assert "replaced report.html" in call("report", "out").output
+    Path("notes.html").write_text("<!doctype html><title>Notes</title>")
+    refused("notes.html exists and is not a report", "report", "out", "--html", "notes.html")
+    assert Path("notes.html").read_text().endswith("<title>Notes</title>")
+    Path("empty.html").touch()
+    assert "wrote empty.html" in call("report", "out", "--html", "empty.html").output
+
+
 @pytest.mark.parametrize("text", ["[]", "3", "null", "[" * 100_000])
 def test_settings_that_are_no_object(text):
     folder("out", line("t"))

@@ -1,3 +1,4 @@
+import sys
 import time
 from collections import Counter
 from dataclasses import replace
@@ -6,7 +7,9 @@ import gymnasium
 import pytest
 from evaluations import MAZE, Model, evaluate, mazes
 
+from agentgym_envs import registry
 from agentgym_envs.errors import (
+    AgentGymError,
     ArgumentError,
     BrokenPlugin,
     ContextExceeded,
@@ -376,20 +379,19 @@ def test_a_suite_is_planned_family_by_family():
 
 
 def test_a_family_whose_extra_is_missing_is_skipped_with_its_command(monkeypatch):
-    wanted = "agentgym_envs.evaluate.plan.registry.install_command"
-    monkeypatch.setattr(
-        wanted, lambda plugin: "pip install it" if "BabyAI" in plugin.name else None
-    )
+    monkeypatch.setattr(registry, "_installed", lambda name: name != "minigrid")
     items, skipped = plan("agentgym-rl", only=["babyai", "textcraft"])
     assert {item.scenario for item in items} == {"textcraft"}
-    assert {s.reason for s in skipped} == {"not installed; run: pip install it"}
+    assert {(s.extra, s.reason) for s in skipped} == {
+        ("babyai", 'python -m pip install "agentgym-envs[babyai]"')
+    }
 
 
 @pytest.mark.parametrize(
     ("name", "options", "error", "message"),
     [
         ("raect", {}, UnknownName, "unknown agent 'raect'. Did you mean 'react'"),
-        ("no_such_module:agent", {}, BrokenPlugin, "cannot be imported: ModuleNotFoundError"),
+        ("no_such_module:agent", {}, BrokenPlugin, "cannot be imported: No module named"),
         ("math:pi", {}, BrokenPlugin, "neither a function nor a class"),
         ("collections:Counter", {}, BrokenPlugin, "neither a function nor a class"),
         (
@@ -403,3 +405,32 @@ def test_a_family_whose_extra_is_missing_is_skipped_with_its_command(monkeypatch
 def test_agents_that_cannot_be(name, options, error, message):
     with pytest.raises(error, match=message):
         load(name, options)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("cartographer:Maper", "cartographer has no attribute 'Maper'. Did you mean 'Mapper'?"),
+        ("cartographr:Mapper", "No module named 'cartographr' in .* Did you mean 'cartographer'?"),
+        ("cartographer:Mapper.act.first", "cartographer has no attribute 'first'"),
+        ("cartographer:", "is not of the form module:name"),
+        (":Mapper", "is not of the form module:name"),
+        ("needy_agent:Mapper", "ModuleNotFoundError at needy_agent.py:2: .*'no_such_package'"),
+        ("bent_agent:Mapper", r"SyntaxError: .*\(bent_agent.py, line 1\)"),
+        ("quitting_agent:Mapper", "SystemExit at quitting_agent.py:1"),
+    ],
+)
+def test_a_wrong_name_of_an_agent_is_one_line(tmp_path, monkeypatch, name, message):
+    mapper = (
+        "import os\n\nclass Mapper:\n    def act(self, observation, info):\n        return ''\n"
+    )
+    (tmp_path / "cartographer.py").write_text(mapper)
+    (tmp_path / "needy_agent.py").write_text("import os\nimport no_such_package\n")
+    (tmp_path / "bent_agent.py").write_text("def (\n")
+    (tmp_path / "quitting_agent.py").write_text("raise SystemExit(3)\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [*sys.path, str(tmp_path)])
+    with pytest.raises(AgentGymError, match=message) as raised:
+        load(name)
+    assert "\n" not in str(raised.value)
+    sys.modules.pop("cartographer", None)

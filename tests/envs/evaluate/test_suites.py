@@ -176,10 +176,10 @@ def test_the_command_prints_families_scenarios_and_the_papers_figures(small, tmp
         f"NQ.questions={tmp_path / 'nq.jsonl'}",
     ]
     done = CliRunner().invoke(app, args)
-    assert done.exit_code == 0, done.output
-    assert "skipped Intranet: none of its tasks is there" in done.output
+    assert done.exit_code == 1, done.output
+    assert "1 family not played: Intranet; none of its tasks is there" in done.output
     lines = [line.split() for line in done.output.splitlines()]
     assert ["Depth", "4", "3", "1.000"] in [line[:4] for line in lines]
     assert ["all", "of", "babyai", "5", "1.000"] in [line[:5] for line in lines]
-    assert ["this", "run", "100.0", "100.0", "100.0"] in lines
+    assert ["this", "run,", "3", "of", "4", "families", "100.0", "100.0", "100.0"] in lines
     assert "Published figures are of the papers' own tasks" in done.output

@@ -187,6 +187,7 @@ def test_wrong_options_end_the_command_with_one_line(arguments, message):
     result = CliRunner().invoke(app, ["serve", *arguments])
     assert result.exit_code == 2, result.output
     assert message in " ".join(result.stderr.split())
+    assert result.stdout == "", "no address of a server that does not start"
 
 
 @pytest.mark.full

@@ -4,6 +4,7 @@ import io
 
 from rich.console import Console
 
+from agentgym_envs.terminal import Output
 from agentgym_train.data.types import Trajectory, Turn
 from agentgym_train.evaluation import evaluate
 from agentgym_train.reporting import report
@@ -22,6 +23,21 @@ def test_the_table_says_of_how_many_episodes_and_how_sure():
     ]
     assert "after RL 100 0.500 (0.40–0.60) 0.500 3.0 25.0%" in shown
     assert "oracle 10 0.000 (0.00–0.28) 0.000 1.0 0.0%" in shown
+
+
+def test_the_table_keeps_its_numbers_beside_long_names():
+    numbers = {"success": 0.5, "score": 0.5, "turns": 3.0, "invalid": 0.25, "episodes": 100}
+    name = "TieredMaze-v0/" + 5 * "a-long-name-"
+    rows = {"after": numbers | {"env": {name: numbers}}}
+    for width, terminal in ((80, True), (80, False)):
+        file = io.StringIO()
+        Output(width=width, file=file, force_terminal=terminal, color_system=None).print(
+            report.table(rows)
+        )
+        assert file.getvalue().count("0.500 (0.40–0.60) │ 0.500 │ 3.0   │ 25.0%") == 2
+        assert "…" not in file.getvalue()
+        assert (name in file.getvalue()) != terminal
+        assert max(map(len, file.getvalue().splitlines())) <= 80 or not terminal
 
 
 def warnings(*rows, quiet=False):

@@ -51,21 +51,23 @@ def evaluate(
     """Plays the tasks of suites and environments with models or another agent.
 
     A second run plays only the missing episodes. The exit status is 0 if all episodes are there, 1
-    if some are missing, and 2 if the input is invalid. With --probe the exit status is 1 if the
-    server refuses the requests of the run.
+    if some are missing, and 2 if the input is invalid. The episodes of a family whose extra is not
+    installed are missing; --only names the families to play. With --dry-run the exit status is 1 if
+    a family has no estimate, and with --probe if the server refuses the requests of the run.
     """
     if dry_run and probe:
         raise ArgumentError("--dry-run asks no model and --probe asks one: leave one out")
     pairs = several.prepared_all(options.pairs(**locals()))
     jobs = [pair.job for pair in pairs if pair.job]
     if dry_run:
-        estimate.show_all(jobs)
-        complete = len(jobs) == len(pairs)
+        complete = estimate.show_all(jobs) and len(jobs) == len(pairs)
     elif probe:
         complete = probing.probe_all(jobs)
     else:
-        alone = len(pairs) == 1
-        complete = not play_job.carry_out(jobs[0]).left if alone else several.carry_out_all(pairs)
+        if len(pairs) == 1:
+            complete = not play_job.carry_out(jobs[0]).left and not jobs[0].skipped
+        else:
+            complete = several.carry_out_all(pairs)
         play_job.explain()
     if not complete:
         raise typer.Exit(1)

@@ -13,6 +13,7 @@ from rich.text import Text
 from agentgym_envs.evaluate import tables
 from agentgym_envs.evaluate.record import Row
 from agentgym_envs.evaluate.tables import Line, Table
+from agentgym_envs.terminal import ENDLESS
 
 FORMATS: Mapping[str, str] = {  # key of a line's number to how it is written
     "success": "{success:.3f}",
@@ -30,22 +31,31 @@ FORMATS: Mapping[str, str] = {  # key of a line's number to how it is written
 }
 
 
+NAMES = 14  # columns that names keep in a narrow terminal before a column is omitted
 PUBLISHED = "success in percent"  # the title of a table
 
 
 def show(console: Console, table: Table, title: str) -> None:
-    """Prints a table and its notes; omits last columns that do not fit the terminal."""
+    """Prints a table and its notes.
+
+    In a narrow terminal, long names take several lines; the last columns that still do not fit are
+    omitted.
+    """
     if table.lines:
         _show_lines(console, table, title)
     for note in table.notes:
         console.print(Text(note, style="dim"))
 
 
-def show_results(console: Console, rows: Sequence[Row], title: str) -> None:
-    """Prints the tables of a run that has episodes or faults."""
+def show_results(
+    console: Console, rows: Sequence[Row], title: str, remarks: Sequence[str] = ()
+) -> None:
+    """Prints the tables of a run that has episodes or faults, and further notes."""
     if not rows:
         return
     show(console, tables.results(rows), title)
+    for remark in remarks:  # with commands, which a terminal can copy from several lines
+        console.print(Text(remark, style="dim"), soft_wrap=True)
     for note in tables.notes(rows):
         console.print(Text(note, style="dim"))
     published = tables.published([("this run", rows)])
@@ -55,28 +65,36 @@ def show_results(console: Console, rows: Sequence[Row], title: str) -> None:
 
 def _show_lines(console: Console, table: Table, title: str) -> None:
     for number in range(len(table.columns), 0, -1):
-        drawn = _drawn(table, table.columns[:number], title)
-        if (
-            console.measure(drawn, options=console.options.update(max_width=10_000)).maximum
-            <= console.width
-        ):
+        narrow = _drawn(table, table.columns[:number], title, names=NAMES)
+        unlimited = console.options.update(max_width=ENDLESS)
+        if console.measure(narrow, options=unlimited).maximum <= console.width:
             break
-    console.print(drawn)
+    console.print(_drawn(table, table.columns[:number], title))
     if number < len(table.columns):
         left_out = ", ".join(head for _, head in table.columns[number:])
         console.print(
             Text(
-                f"{left_out}: in a wider terminal, and in the page of agentgym report", style="dim"
+                f"{left_out}: in a wider terminal, in a pipe, and in the page of agentgym report",
+                style="dim",
             )
         )
 
 
-def _drawn(table: Table, columns: Sequence[tuple[str, str]], title: str) -> RichTable:
+def _drawn(
+    table: Table, columns: Sequence[tuple[str, str]], title: str, names: int | None = None
+) -> RichTable:
+    """Draws a table, whose first column takes the columns of the terminal that are left to it.
+
+    ``names``: the most that the first column takes.
+    """
     drawn = RichTable(
         title=Text(title, style="italic"), box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0)
     )
     for number, (_, head) in enumerate(columns):
-        drawn.add_column(Text(head), justify="right" if number else "left", no_wrap=True)
+        if number:
+            drawn.add_column(Text(head), justify="right", no_wrap=True)
+        else:
+            drawn.add_column(Text(head), overflow="fold", max_width=names)
     for line in table.lines:
         drawn.add_row(*(Text(_written(line, key)) for key, _ in columns))
     return drawn

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from rich.console import Console
-
 from agentgym_envs import registry
+from agentgym_envs.evaluate import left_out
 from agentgym_envs.evaluate.agents.base import load
 from agentgym_envs.evaluate.budget import money
 from agentgym_envs.evaluate.display import show
@@ -23,6 +22,7 @@ from agentgym_envs.evaluate.runner import Limits, Runner
 from agentgym_envs.evaluate.settings import Settings
 from agentgym_envs.evaluate.tables import Table
 from agentgym_envs.stopping import run_tasks
+from agentgym_envs.terminal import Output
 from agentgym_envs.wrappers import FORMATS
 
 CHARACTERS = 4  # per token
@@ -45,7 +45,7 @@ ASSUMED = (
     " than the oracle uses more turns. Neither figure is a bound: other observations, such as"
     " messages of errors, can be longer. --budget-tokens ends a run."
 )
-out = Console(markup=False, emoji=False, highlight=False)
+out = Output(markup=False, emoji=False, highlight=False)
 
 
 class Method(NamedTuple):
@@ -105,16 +105,21 @@ class Family:
         return Tokens(self.episodes * sent, self.episodes * calls * response)
 
 
-def show_all(jobs: Sequence[Job]) -> None:
-    """Prints the estimate of each job."""
+def show_all(jobs: Sequence[Job]) -> bool:
+    """Prints the estimate of each job; returns whether every family has one."""
+    complete = True
     for job in jobs:
         title = f"{job.player} on {job.settings.target}: {len(job.items)} episodes"
-        if not job.settings.model:
+        if job.settings.model:
+            complete = _show(job, title) and complete
+        else:
             out.print(f"{title}, no tokens: the agent uses no model", soft_wrap=True)
-            continue
-        _show(job, title)
+            for line in left_out.lines(job.skipped):
+                out.print(line, soft_wrap=True)
+            complete = complete and not job.skipped
     if any(job.settings.model for job in jobs):
         out.print(ASSUMED, style="dim")
+    return complete
 
 
 def families(job: Job) -> tuple[list[Family], list[str]]:
@@ -168,8 +173,12 @@ def _played(job: Job, item: Item, agent: str) -> Row:
     return runner.record.rows[-1]
 
 
-def _show(job: Job, title: str) -> None:
+def _show(job: Job, title: str) -> bool:
+    """Prints an estimate; returns whether every family has one."""
     found, failed = families(job)
+    asked = len(found) + len(failed) + len(job.skipped)
+    complete = len(found) == asked
+    part = "" if complete else f" of {len(found)} of {asked} families"
     method = METHODS.get(job.factory.name, Method())
     how = (job.factory.options.get("window"), method, job.options.attempts)
     estimates = [f.tokens(min(f.turns, f.horizon), RESPONSE, *how) for f in found]
@@ -182,9 +191,12 @@ def _show(job: Job, title: str) -> None:
         for f, e, w in zip(found, estimates, wholes, strict=True)
     ]
     show(out, Table(COLUMNS, lines, failed), title)
+    for line in left_out.lines(job.skipped):
+        out.print(line, style="dim", soft_wrap=True)
     for name, parts in (("estimate", estimates), ("whole horizon", wholes)):
         total = Tokens(sum(p.prompt for p in parts), sum(p.completion for p in parts))
-        out.print(f"{name}: {_described(job, total)}", soft_wrap=True)
+        out.print(f"{name}{part}: {_described(job, total)}", soft_wrap=True)
+    return complete
 
 
 def _described(job: Job, total: Tokens) -> str:

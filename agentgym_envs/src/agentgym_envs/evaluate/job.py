@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.errors import ArgumentError
+from agentgym_envs.evaluate import left_out
 from agentgym_envs.evaluate.agents.base import AgentFactory, load
+from agentgym_envs.evaluate.left_out import Skipped
 from agentgym_envs.evaluate.options import Options, Pairs
-from agentgym_envs.evaluate.plan import Item, Skipped, plan
+from agentgym_envs.evaluate.plan import Item, plan
 from agentgym_envs.evaluate.runner import Limits
 from agentgym_envs.evaluate.settings import Settings
 from agentgym_envs.evaluate.suites import suites
@@ -172,7 +174,7 @@ def _planned(given: Options) -> tuple[list[Item], list[Skipped]]:
         data=_by_family(given.data),
     )
     if not items:
-        reasons = "".join(f"; {family.family}: {family.reason}" for family in skipped)
+        reasons = "".join(f". {line}" for line in left_out.lines(skipped))
         raise NothingToPlay(f"nothing of {given.target} can be played here{reasons}")
     return items, skipped
 

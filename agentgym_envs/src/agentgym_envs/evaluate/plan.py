@@ -6,7 +6,8 @@ from typing import Any
 
 from agentgym_envs import plugins, registry
 from agentgym_envs.core import Tool
-from agentgym_envs.errors import ArgumentError, MissingExtra, UnknownName
+from agentgym_envs.errors import ArgumentError, MissingExtra, UnknownName, pip_command
+from agentgym_envs.evaluate.left_out import Skipped
 from agentgym_envs.evaluate.suites import Family, suites, whole_file
 from agentgym_envs.pool import describe
 from agentgym_envs.tasks import spread, strings
@@ -44,14 +45,6 @@ class Item:
         if self.env.text_env:
             return {"options": {"task_id": self.task_id}}
         return {"seed": int(self.task_id.removeprefix(SEED))}
-
-
-@dataclass(frozen=True)
-class Skipped:
-    """A family of which nothing is played, and why."""
-
-    family: str
-    reason: str
 
 
 def plan(
@@ -154,9 +147,9 @@ def _available(
     skipped: list[Skipped] = []
     for family in families:
         plugin = plugins.discover(plugins.ENVIRONMENTS).get(family.env_id)
-        command = registry.install_command(plugin) if plugin else None
-        if command is not None:
-            skipped.append(Skipped(family.name, f"not installed; run: {command}"))
+        if plugin and (extra := registry.missing_extra(plugin)):
+            command = pip_command(extra, plugins.distribution(plugin))
+            skipped.append(Skipped(family.name, command, extra))
             continue
         keywords = whole_file({**kwargs, **data.get(family.name, {})})
         ids = family.task_ids(**keywords)

@@ -5,11 +5,9 @@ import sys
 from contextlib import AsyncExitStack
 from typing import NamedTuple
 
-from rich.console import Console
-
 from agentgym_envs.errors import ProviderRefused
+from agentgym_envs.evaluate import left_out, tables
 from agentgym_envs.evaluate import record as records
-from agentgym_envs.evaluate import tables
 from agentgym_envs.evaluate.budget import Budget
 from agentgym_envs.evaluate.display import show_results
 from agentgym_envs.evaluate.job import Job
@@ -20,11 +18,12 @@ from agentgym_envs.evaluate.sessions import Session, session
 from agentgym_envs.models.connect import connect
 from agentgym_envs.models.provider import Provider
 from agentgym_envs.stopping import run_tasks
+from agentgym_envs.terminal import Output
 
 INTERRUPTED = "interrupted"
 PATIENCE = 2.0  # seconds before a line says that the server's answer is waited for
-out = Console(markup=False, emoji=False, highlight=False)
-err = Console(stderr=True, markup=False, emoji=False, highlight=False)
+out = Output(markup=False, emoji=False, highlight=False)
+err = Output(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 class Outcome(NamedTuple):
@@ -47,8 +46,7 @@ def carry_out(job: Job) -> Outcome:
     Raises:
         AgentGymError: the folder, the model or its server cannot be used.
     """
-    for family in job.skipped:
-        _warn(f"skipped {family.family}: {family.reason}")
+    _announce(job)
     lines = job.folder / records.EPISODES
     fresh = not lines.exists() or not lines.stat().st_size
     if job.client and fresh:  # before Record, so that an unreachable server leaves no folder behind
@@ -66,13 +64,23 @@ def carry_out(job: Job) -> Outcome:
         opened.close()
 
 
+def _announce(job: Job) -> None:
+    """Says which families cannot be played, and how to accept that."""
+    for line in left_out.lines(job.skipped):
+        _warn(line)
+    if job.skipped:
+        option = left_out.only(job.settings.target, {item.family for item in job.items})
+        _warn(f"{option} plays the other families alone, with exit status 0")
+
+
 def _session(job: Job) -> Session:
     env_ids = {item.env.env_id for item in job.items}
+    absent = left_out.session_entry(job.skipped)
     if job.client is None:
-        return session(env_ids, sys.argv[1:])
+        return {**session(env_ids, sys.argv[1:]), **absent}
     endpoint = job.client.endpoint
     begun = session(env_ids, sys.argv[1:], [endpoint])
-    return {**begun, "base_url": endpoint.base_url, "served": []}
+    return {**begun, **absent, "base_url": endpoint.base_url, "served": []}
 
 
 def _runner(job: Job, opened: Record) -> Runner:
@@ -153,7 +161,8 @@ def _summary(runner: Runner, job: Job) -> Outcome:
     """Prints the tables, and why episodes are missing."""
     planned = {runner.key(item) for item in job.items}
     rows = [row for row in runner.record.rows if Key.of(row) in planned]
-    show_results(out, rows, f"{job.player} on {job.settings.target}")
+    remarks = left_out.remarks(rows, job.skipped)
+    show_results(out, rows, f"{job.player} on {job.settings.target}", remarks)
     left, total = len(runner.missing(job.items)), len(job.items)
     used = runner.budget.used
     spent = f", {used.spent}" if used.calls else ""
@@ -166,6 +175,9 @@ def _summary(runner: Runner, job: Job) -> Outcome:
         again = "" if runner.budget.spent else ". The same command plays them"
         verb = "is" if left == 1 else "are"
         _warn(f"{tables.counted(left, 'episode')} {verb} missing: {why}{again}")
+    if job.skipped:
+        missing = f"{left_out.counted(len(job.skipped))} of {job.settings.target} not played"
+        _warn(f"{missing}: the exit status is 1")
     return Outcome(rows, left, runner.stopped)
 
 

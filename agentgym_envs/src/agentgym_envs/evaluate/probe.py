@@ -8,8 +8,6 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rich.console import Console
-
 from agentgym_envs.errors import ProviderError
 from agentgym_envs.evaluate.budget import Usage, used_by
 from agentgym_envs.evaluate.job import Job
@@ -18,6 +16,7 @@ from agentgym_envs.models.dialect import Dialect
 from agentgym_envs.models.endpoint import Endpoint, Message, ToolSchema
 from agentgym_envs.models.provider import GREETING
 from agentgym_envs.stopping import run_tasks
+from agentgym_envs.terminal import Output
 
 LOOK: ToolSchema = {
     "type": "function",
@@ -33,7 +32,7 @@ CALLED: Sequence[Message] = (
     {"role": "assistant", "content": "", "tool_calls": [CALL]},
     {"role": "tool", "tool_call_id": "call_1", "content": "A wall."},
 )
-out = Console(markup=False, emoji=False, highlight=False)
+out = Output(markup=False, emoji=False, highlight=False)
 
 
 @dataclass(frozen=True)

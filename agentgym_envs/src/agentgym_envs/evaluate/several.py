@@ -3,18 +3,17 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rich.console import Console
-
 from agentgym_envs.errors import AgentGymError, MissingExtra, escaped
-from agentgym_envs.evaluate import tables
+from agentgym_envs.evaluate import left_out, tables
 from agentgym_envs.evaluate.display import show
 from agentgym_envs.evaluate.job import Job, NothingToPlay, prepared
 from agentgym_envs.evaluate.options import Options
 from agentgym_envs.evaluate.play_job import INTERRUPTED, Outcome, carry_out
 from agentgym_envs.evaluate.tables import Line, Table
+from agentgym_envs.terminal import Output
 
-out = Console(markup=False, emoji=False, highlight=False)
-err = Console(stderr=True, markup=False, emoji=False, highlight=False)
+out = Output(markup=False, emoji=False, highlight=False)
+err = Output(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 class Pair(NamedTuple):
@@ -62,7 +61,9 @@ def carry_out_all(pairs: Sequence[Pair]) -> bool:
         if outcome and outcome.stopped == INTERRUPTED:
             break
     show(out, table(done), "success")
-    return len(done) == len(pairs) and all(outcome and not outcome.left for _, outcome in done)
+    return len(done) == len(pairs) and all(
+        pair.job and not pair.job.skipped and outcome and not outcome.left for pair, outcome in done
+    )
 
 
 def table(done: Sequence[tuple[Pair, Outcome | None]]) -> Table:
@@ -101,7 +102,8 @@ def _cells(target: str, outcome: Outcome | None) -> list[tuple[str, str, str]]:
     found = tables.results(outcome.rows).lines
     families = [line for line in found if line["kind"] == "family"]
     means = [line for line in found if line.get("group") == "families"]
-    whole = [(f"of {target}", target, _cell(line, mark)) for line in means or families]
+    of = left_out.suffix(outcome.rows)
+    whole = [(f"of {target}", target, _cell(line, mark) + of) for line in means or families]
     parts = [(f"of {target}: {f['name']}", f["name"], _cell(f, "")) for f in families]
     return (whole or [(f"of {target}", target, f"none{mark}")]) + (parts if means else [])
 

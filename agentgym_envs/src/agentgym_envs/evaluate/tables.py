@@ -10,6 +10,7 @@ from statistics import fmean
 from typing import Any
 
 from agentgym_envs.errors import escaped
+from agentgym_envs.evaluate import left_out
 from agentgym_envs.evaluate.metrics import (
     Pairing,
     Summary,
@@ -57,6 +58,10 @@ LEGEND = (
     " refused; they count as they stand. cut replies: share of replies that reached --max-tokens."
     " A mean of families or scenarios counts each the same. Faults are never scored."
 )
+PARTLY = (
+    "In brackets: how many families of the scenario have results. Do not compare such a figure with"
+    " published ones."
+)
 COMMONEST = 3  # number of errors in a table
 LONG = 140  # characters of an error
 
@@ -96,13 +101,16 @@ def results(rows: Sequence[Row]) -> Table:
     ]
     if len(scenarios) > 1:
         lines += [
-            _line("scenario", f"all of {name}", name, "all", *found)
+            _line("scenario", f"{part} of {name}", name, part, *found) | {"group": f"all of {name}"}
             for name, found in scenarios.items()
+            for part in [left_out.fraction(ordered, name) or "all"]
         ]
+    listed = left_out.families(ordered)
     if len(families) > 1:
-        lines += _average("families", [s for s, _ in families.values()])
+        lines += _average("families", [s for s, _ in families.values()], len(listed))
     if len(scenarios) > 1:
-        lines += _average("scenarios", [s for s, _ in scenarios.values()])
+        number = len({f.scenario for f in listed})
+        lines += _average("scenarios", [s for s, _ in scenarios.values()], number)
     columns = [(key, head) for key, head in COLUMNS if any(key in line for line in lines)]
     played = episodes(rows)
     about = (_fewer, _unscored, _too_long, _refused, _cut_replies, _cut_prompts)
@@ -144,7 +152,8 @@ def published(runs: Sequence[tuple[str, Sequence[Row]]]) -> Table | None:
 
     None if no paper has a figure for a scenario of the runs.
     """
-    found = {run: grouped(episodes(rows), lambda r: r["scenario"]) for run, rows in runs}
+    played = {run: episodes(rows) for run, rows in runs}
+    found = {run: grouped(rows, lambda r: r["scenario"]) for run, rows in played.items()}
     names = [
         name
         for name in dict.fromkeys(name for row in PUBLISHED for name in row.figures)
@@ -154,9 +163,10 @@ def published(runs: Sequence[tuple[str, Sequence[Row]]]) -> Table | None:
         return None
     here = [
         {
-            "who": run,
+            "who": run + left_out.suffix(played[run]),
             **{
                 name: f"{100 * summarise(scenarios[name]).success:.1f}"
+                + _brackets(scenarios[name], name)
                 for name in names
                 if name in scenarios
             },
@@ -169,7 +179,14 @@ def published(runs: Sequence[tuple[str, Sequence[Row]]]) -> Table | None:
         if (figures := {n: f"{row.figures[n]:.1f}" for n in names if n in row.figures})
     ]
     columns = [("who", ""), *[(name, name) for name in names], ("source", "source")]
-    return Table(columns, [*here, *there], [NOTE])
+    partly = any(_brackets(rows, name) for one in found.values() for name, rows in one.items())
+    return Table(columns, [*here, *there], [NOTE, *([PARTLY] if partly else [])])
+
+
+def _brackets(rows: Sequence[Row], scenario: str) -> str:
+    """Returns how many families of a scenario have results, in brackets; empty if all."""
+    part = left_out.fraction(rows, scenario)
+    return f" ({part})" if part else ""
 
 
 def pairings(runs: Sequence[tuple[str, Sequence[Row]]]) -> Table | None:
@@ -317,12 +334,13 @@ def _by_difficulty(played: Sequence[Row]) -> list[Line]:
     return lines if len(lines) > 1 else []
 
 
-def _average(what: str, summaries: Sequence[Summary | None]) -> list[Line]:
-    """Returns a line with the means of what has results, if anything has."""
-    there = [s for s in summaries if s]
-    number = (
-        str(len(there)) if len(there) == len(summaries) else f"{len(there)} of {len(summaries)}"
-    )
+def _average(what: str, summaries: Sequence[Summary | None], listed: int) -> list[Line]:
+    """Returns a line with the means of what has results, if anything has.
+
+    ``listed``: the number in the suite.
+    """
+    there, whole = [s for s in summaries if s], max(len(summaries), listed)
+    number = str(whole) if len(there) == whole else f"{len(there)} of {whole}"
     name = f"mean of {number} {what}"
     named = {"kind": "mean", "name": name, "scenario": "", "family": name, "group": what}
     return [{**named, **_means(there)}] if there else []

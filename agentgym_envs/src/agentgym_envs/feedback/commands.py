@@ -11,6 +11,7 @@ from rich.console import Console
 from agentgym_envs.errors import ArgumentError, UnknownName
 from agentgym_envs.files import replacing
 from agentgym_envs.lines import Row
+from agentgym_envs.terminal import Output
 
 if TYPE_CHECKING:
     from agentgym_envs.feedback.session import Session
@@ -19,8 +20,8 @@ Folders = Annotated[
     list[Path],
     typer.Argument(help="One or two results of agentgym eval or runs of agentgym-train."),
 ]
-out = Console(markup=False, emoji=False, highlight=False)
-err = Console(stderr=True, markup=False, emoji=False, highlight=False)
+out = Output(markup=False, emoji=False, highlight=False)
+err = Output(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 def compare(
@@ -83,8 +84,9 @@ def export(
     rows, left_out = exported(record.standing(record.read(file)[0]), form)
     if not rows:
         raise ArgumentError(f"{file} has no comparison for --to {form}{_why(left_out)}")
+    verb = "replaced" if target.is_file() else "wrote"
     _write(target, written(rows))
-    out.print(f"wrote {target}: {len(rows)} rows{_why(left_out)}", soft_wrap=True)
+    out.print(f"{verb} {target}: {len(rows)} rows{_why(left_out)}", soft_wrap=True)
 
 
 def _write(target: Path, text: str) -> None:
@@ -153,6 +155,6 @@ def _in_terminal(session: "Session", annotator: str) -> None:
     from agentgym_envs.feedback.terminal import compare as ask
 
     try:
-        ask(session, annotator or input("Your name: "), console=out, ask=input)
+        ask(session, annotator or input("Your name: "), console=Console(), ask=input)
     except (KeyboardInterrupt, EOFError):
         out.print()

@@ -61,7 +61,7 @@ def _show(console: Console, state: State, question: Question) -> None:
         console.print(_text(question.instructions, "dim"))
     table = Table("A", "B", box=box.SIMPLE_HEAD, show_lines=True, expand=True)
     for column in table.columns:
-        column.ratio = 1
+        column.ratio, column.overflow = 1, "fold"
     left, right = (_cells(side) for side in (question.left, question.right))
     for row in zip_longest(left, right, fillvalue=Text("over", style="dim")):
         table.add_row(*row)

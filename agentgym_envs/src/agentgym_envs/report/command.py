@@ -5,33 +5,36 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from agentgym_envs.errors import ArgumentError
+from agentgym_envs.evaluate import left_out, tables
 from agentgym_envs.evaluate import record as records
-from agentgym_envs.evaluate import tables
 from agentgym_envs.evaluate.display import PUBLISHED, show, show_results
 from agentgym_envs.evaluate.folders import expanded, named
 from agentgym_envs.feedback.judged import judged
 from agentgym_envs.feedback.record import read, standing
 from agentgym_envs.report.data import Run, Section
-from agentgym_envs.report.html import write_report
+from agentgym_envs.report.html import replaces, write_report
+from agentgym_envs.terminal import Output
 
 PAIRED = "the same tasks in both"  # the title of a table
-out = Console(markup=False, emoji=False, highlight=False)
-err = Console(stderr=True, markup=False, emoji=False, highlight=False)
+out = Output(markup=False, emoji=False, highlight=False)
+err = Output(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 def report(
     folders: Annotated[
         list[Path], typer.Argument(help="Results of agentgym eval, or runs of agentgym-train.")
     ],
-    page: Annotated[Path, typer.Option("--html", help="The page to write.")] = Path("report.html"),
+    page: Annotated[
+        Path, typer.Option("--html", help="The page to write; an earlier report is replaced.")
+    ] = Path("report.html"),
     comparisons: Annotated[
         Path | None, typer.Option(help="Comparisons of these episodes, from agentgym compare.")
     ] = None,
 ) -> None:
     """Prints the tables of runs, compares them, and writes an HTML page with their episodes."""
+    verb = "replaced" if replaces(page) else "wrote"
     found = expanded(folders)
     runs = [(name, folder, _read(folder)) for name, folder in zip(named(found), found, strict=True)]
     named_rows = [(name, rows) for name, _, rows in runs]
@@ -43,14 +46,15 @@ def report(
         comparisons=judgements,
         legend=tables.LEGEND,
     )
-    for name, rows in named_rows:
-        show_results(out, rows, name)
+    for name, folder, rows in runs:
+        absent = left_out.recorded(records.read_settings(folder))
+        show_results(out, rows, name, left_out.remarks(rows, absent))
     if compared := tables.pairings(named_rows):
         show(out, compared, PAIRED)
     for note in judgements["notes"] if judgements else []:
         out.print(note)
     out.print(tables.LEGEND, style="dim")
-    out.print(f"wrote {page}", soft_wrap=True)
+    out.print(f"{verb} {page}", soft_wrap=True)
 
 
 def _read(folder: Path) -> list[records.Row]:
@@ -73,8 +77,9 @@ def shown_run(name: str, folder: Path, rows: list[records.Row]) -> Run:
     columns = [
         column for key, head in table.columns for column in tables.IN_PAGE.get(key, [(key, head)])
     ]
-    notes = [*table.notes, *tables.notes(rows)]
     settings = records.read_settings(folder)
+    absent = left_out.remarks(rows, left_out.recorded(settings))
+    notes = [*table.notes, *absent, *tables.notes(rows)]
     return Run(
         name=name,
         settings=settings,

@@ -21,6 +21,8 @@ SCRIPTS = (
     "episode.js",
     "page.js",
 )
+TITLE, START = b"<title>Evaluation report</title>", 4096
+"""Marks a report, within its first bytes."""
 PACKED, SERVED = "packed.js", "served.js"
 """The last script: the data is in the page, or comes from ``agentgym view``."""
 NONE: Mapping[str, Any] = {"notes": [], "pairs": []}
@@ -70,6 +72,24 @@ def write_report(
         raise ArgumentError(
             f"cannot write {path}: {error.strerror}. Name a file in an existing folder"
         ) from error
+
+
+def replaces(path: Path) -> bool:
+    """Returns whether a report is in the place of a new one.
+
+    Raises:
+        ArgumentError: another file is there, which would be lost.
+    """
+    try:
+        with path.open("rb") as file:
+            start = file.read(START)
+    except OSError:  # write_report says why a file cannot be written
+        return False
+    if start and TITLE not in start:
+        raise ArgumentError(
+            f"{path} exists and is not a report of agentgym: name another file with --html"
+        )
+    return bool(start)
 
 
 def _block(write: Callable[[str], object], name: str, text: str) -> None:

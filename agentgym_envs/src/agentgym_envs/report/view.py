@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.pages.server import LocalHandler, LocalServer
 from agentgym_envs.report.following import Following
 from agentgym_envs.report.html import PLACE, SERVED, page
+from agentgym_envs.terminal import Output
 
-out = Console(markup=False, emoji=False, highlight=False)
-err = Console(stderr=True, markup=False, emoji=False, highlight=False)
+out = Output(markup=False, emoji=False, highlight=False)
+err = Output(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 def view(

@@ -2,13 +2,12 @@
 
 import os
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from agentgym_envs.errors import AgentGymError, ArgumentError, MissingExtra
 from agentgym_envs.keywords import keywords
@@ -17,6 +16,7 @@ from agentgym_envs.pool.greeting import TOKEN
 from agentgym_envs.pool.host import Host
 from agentgym_envs.serve.limits import Limits, allow_descriptors
 from agentgym_envs.stopping import GRACE, stop
+from agentgym_envs.terminal import Output
 
 PACKAGES = ("uvicorn", "httptools", "websockets", "mcp_types")  # of version 2 of mcp
 BACKLOG = 2048  # connections that wait to be accepted
@@ -24,7 +24,7 @@ OTHER_FILES = 1024  # open files of the server beside its connections
 BUFFER = 2**17  # bytes; the system keeps at most twice as many for each direction of a connection
 HOST_FILES = 2**16  # open files of a host: about three per worker process
 DRAIN = 30  # seconds in which requests can finish after SIGTERM
-out = Console(emoji=False, highlight=False)
+out = Output(emoji=False, highlight=False)
 
 
 def serve(
@@ -94,8 +94,8 @@ def serve(
     with _listen(address, port) as listener:
         shown = f"[{address}]" if ":" in address else address
         place = f"{shown}:{listener.getsockname()[1]}"
-        out.print(f"the host: {place}" if pool else f"the server: http://{place}", soft_wrap=True)
         if pool:
+            out.print(f"the host: {place}", soft_wrap=True)
             run_host(listener, token)
         else:
             run(
@@ -105,6 +105,7 @@ def serve(
                 token=token,
                 workers=workers,
                 keywords=keywords(set_),
+                on_start=lambda: out.print(f"the server: http://{place}", soft_wrap=True),
             )
 
 
@@ -137,8 +138,9 @@ def run(
     token: str | None,
     workers: int | None,
     keywords: Mapping[str, Any],
+    on_start: Callable[[], None],
 ) -> None:
-    """Serves until a signal ends the process.
+    """Serves until a signal ends the process; calls ``on_start`` when the server answers.
 
     Raises:
         AgentGymError: an environment cannot be made.
@@ -173,7 +175,7 @@ def run(
         timeout_keep_alive=int(limits.keep_alive),
         timeout_graceful_shutdown=DRAIN,
     )
-    server = Server(config, peers)
+    server = Server(config, peers, on_start)
     stop.grace = GRACE + DRAIN
     try:
         with stop.instead(lambda: setattr(server, "should_exit", True)):

@@ -2,13 +2,13 @@
 
 import asyncio
 import json
+from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from http import HTTPStatus
 from time import perf_counter
 from typing import Any, cast
 
 import uvicorn
-from rich.console import Console
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
@@ -16,12 +16,13 @@ from agentgym_envs.serve.http import READ_ON, Scope, check_sender, error_headers
 from agentgym_envs.serve.peers import PIECE, TURN, Peers, Unread
 from agentgym_envs.serve.rate import LONGEST_WAIT
 from agentgym_envs.serve.refusal import Refusal
+from agentgym_envs.terminal import Output
 
 LARGEST_HEAD = 2**16  # bytes of a head, and of all that follows it without a byte of the body
 MOST_HEADERS = 128  # with trailers
 MOST_CHUNKED = 3  # bytes that a chunked body may take for each of its bytes, beside a largest head
 NOTICE = 1.0  # seconds after a signal before a line says that the server waits
-err = Console(stderr=True, markup=False, emoji=False, highlight=False)
+err = Output(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 class _Flow(FlowControl):
@@ -326,11 +327,18 @@ class Server(uvicorn.Server):
     Args:
         config: see uvicorn.
         peers: the connections of the server.
+        on_start: called when the server answers; not if an environment cannot be made.
     """
 
-    def __init__(self, config: uvicorn.Config, peers: Peers):
+    def __init__(self, config: uvicorn.Config, peers: Peers, on_start: Callable[[], None]):
         super().__init__(config)
-        self._peers = peers
+        self._peers, self._on_start = peers, on_start
+
+    async def startup(self, sockets: Any = None) -> None:
+        """Starts, and calls ``on_start``."""
+        await super().startup(sockets)
+        if self.started:
+            self._on_start()
 
     def capture_signals(self) -> Any:
         """Leaves the signals to the command."""

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from agentgym_envs.errors import ProviderError
@@ -26,6 +25,7 @@ from agentgym_envs.evaluate.settings import Settings
 from agentgym_envs.evaluate.tables import counted
 from agentgym_envs.keywords import keywords
 from agentgym_envs.tasks import select, spread
+from agentgym_envs.terminal import Output
 from agentgym_envs.tournament.competitor import Competitor, competitors
 from agentgym_envs.tournament.loop import Loop
 from agentgym_envs.tournament.players import players as read_players
@@ -33,8 +33,8 @@ from agentgym_envs.tournament.schedule import TRIES, Contest, Tournament, checke
 from agentgym_envs.tournament.standings import LEGEND, SHARED_LEGEND, shared_standings, standings
 
 SELDOM = 10.0  # seconds between two reports of a server's failures
-out = Console(markup=False, emoji=False, highlight=False)
-err = Console(stderr=True, markup=False, emoji=False, highlight=False)
+out = Output(markup=False, emoji=False, highlight=False)
+err = Output(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 def tournament(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from agentgym_train.planning.plan import RESERVE, Plan
 
@@ -18,9 +18,8 @@ def write(plan: Plan, memory: float, console: Console) -> None:
         memory: bytes of a card.
         console: where to print.
     """
-    table = Table("GiB on each card", *plan.phases)
-    for name in plan.phases:
-        table.columns[1 + plan.phases.index(name)].justify = "right"
+    phases = (Column(name, justify="right", no_wrap=True) for name in plan.phases)
+    table = Table(Column("GiB on each card", overflow="fold"), *phases)
     for row in plan.rows:
         table.add_row(row.name, *(gib(getattr(row, phase)) for phase in plan.phases))
     table.add_section()

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
+from rich.table import Column, Table
 
 from agentgym_envs.evaluate.metrics import wilson
 from agentgym_train.data.types import Trajectory
@@ -120,12 +120,11 @@ def table(evaluation: dict[str, dict[str, Any]]) -> Table:
     Success has a 95 % interval (Wilson's). Several environments have rows below their mean.
     """
     shown = Table(
-        "agent",
-        "episodes",
-        "success (95 %)",
-        "score",
-        "turns",
-        "invalid",
+        Column("agent", overflow="fold"),
+        *(
+            Column(head, no_wrap=True)
+            for head in ("episodes", "success (95 %)", "score", "turns", "invalid")
+        ),
         title="held-out tasks, full horizon",
     )
     for key, label in ROWS.items():

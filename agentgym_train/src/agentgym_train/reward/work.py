@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from agentgym_train.assembly import make_trackers
 from agentgym_train.engine import checkpoint
@@ -70,7 +70,9 @@ def work(config: RewardConfig, folder: Path, console: Console) -> None:
 def table(notes: Mapping[str, Mapping[str, float]]) -> Table:
     """Returns what the model says of held-out comparisons, before, during and after."""
     shown = Table(
-        "", *SHOWN.values(), title=f"{notes['after']['pairs']} comparisons of held-out tasks"
+        Column("", overflow="fold"),
+        *(Column(head, no_wrap=True) for head in SHOWN.values()),
+        title=f"{notes['after']['pairs']} comparisons of held-out tasks",
     )
     for key, row in notes.items():
         shown.add_row(key, *(f"{row[name]:.3f}" for name in SHOWN))

@@ -1,15 +1,19 @@
 """Tasks of Inspect: a suite, a family of a suite, an environment."""
 
+import logging
 from typing import Any
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 
 from agentgym_envs.errors import ArgumentError, UnknownName
+from agentgym_envs.evaluate.left_out import lines
 from agentgym_envs.evaluate.plan import Item, plan
 from agentgym_envs.wrappers import FORMATS
 from agentgym_inspect.scoring import score, success
 from agentgym_inspect.solver import play
+
+log = logging.getLogger(__name__)
 
 
 @task
@@ -70,8 +74,10 @@ def _task(target: str, action_format: str, **options: Any) -> Task:
     if action_format not in FORMATS:
         raise UnknownName("action format", action_format, FORMATS)
     items, skipped = plan(target, **options)
+    for line in lines(skipped):
+        log.warning("%s", line)
     if not items:
-        raise ArgumentError(f"{target} cannot be played: {skipped[0].reason}")
+        raise ArgumentError(f"{target}: {'. '.join(lines(skipped))}")
     named = {
         f"{item.family} {item.task_id}" if item.suite else item.task_id: item for item in items
     }

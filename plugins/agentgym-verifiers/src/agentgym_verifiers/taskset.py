@@ -7,6 +7,7 @@ from typing import Any
 import verifiers.v1 as vf
 
 from agentgym_envs.errors import ArgumentError, UnknownName
+from agentgym_envs.evaluate.left_out import lines
 from agentgym_envs.evaluate.plan import Item, plan
 from agentgym_envs.wrappers import FORMATS
 
@@ -74,10 +75,10 @@ class AgentGymTaskset(vf.Taskset[AgentGymTask, AgentGymConfig]):
             episodes=config.episodes,
             kwargs=config.kwargs,
         )
-        for one in skipped:
-            log.warning("%s is not played: %s", one.family, one.reason)
+        for line in lines(skipped):
+            log.warning("%s", line)
         if not items:
-            raise ArgumentError(f"{config.target} cannot be played: {skipped[0].reason}")
+            raise ArgumentError(f"{config.target}: {'. '.join(lines(skipped))}")
         for item in items:
             yield AgentGymTask(_data(item, config.action_format), config.task)
 

@@ -25,7 +25,6 @@ plain function ``(observation, info) -> response`` is an agent too. Functions th
 run in threads, several at a time, so they can block.
 """
 
-import importlib
 import inspect
 import os
 import sys
@@ -35,7 +34,6 @@ from typing import Any, ClassVar
 
 from agentgym_envs import plugins
 from agentgym_envs.errors import (
-    AgentGymError,
     ArgumentError,
     BrokenPlugin,
     UnknownName,
@@ -218,15 +216,8 @@ def _takes_all(target: Callable[..., Any]) -> bool:
 
 
 def _import(name: str) -> Any:
-    module, _, attribute = name.partition(":")
+    if not all(name.partition(":")):
+        raise ArgumentError(f"agent {name!r} is not of the form module:name")
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
-    try:
-        found: Any = importlib.import_module(module)
-        for part in attribute.split("."):
-            found = getattr(found, part)
-    except AgentGymError:
-        raise
-    except (Exception, SystemExit) as error:
-        raise BrokenPlugin(f"agent {name!r} cannot be imported: {error!r}") from error
-    return found
+    return plugins.imported(f"agent {name!r} cannot be imported", name)
