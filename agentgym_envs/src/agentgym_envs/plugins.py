@@ -1,16 +1,21 @@
-"""Entry points: the only way to register environments, algorithms, curricula and generators.
+"""Entry points, which register environments, algorithms, curricula and generators.
 
 Listing never imports a plugin. Built-ins use the same entry-point groups as third-party packages.
+An object in a module or a file can also be named by its place, without a registration.
 """
 
 import logging
+import os
 import re
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module, invalidate_caches
 from importlib.metadata import Distribution, EntryPoint, distributions
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from agentgym_envs.errors import AgentGymError, BrokenPlugin, DuplicateName, UnknownName
+from agentgym_envs.processes import append_folder
 
 log = logging.getLogger(__name__)
 
@@ -99,6 +104,32 @@ def load(group: str, name: str) -> Any:
             found,
         )
     return found[name].load()
+
+
+def import_source(source: str) -> ModuleType:
+    """Imports the part before the colon of ``module:name`` or ``./file.py:name``.
+
+    The module can be in the working directory. A module of the standard library or of an installed
+    package has precedence.
+
+    Raises:
+        ImportError: there is no such file, or another module has the file's name.
+        Exception: anything that the module raises.
+    """
+    named_file = source.endswith(".py")
+    folder, file = os.path.split(os.path.abspath(source)) if named_file else (os.getcwd(), "")
+    if named_file and not os.path.isfile(source):
+        raise ImportError(f"there is no file {source!r} in {os.getcwd()!r}")
+    append_folder(folder)
+    append_folder(os.getcwd())
+    invalidate_caches()
+    module = import_module(file.removesuffix(".py") or source)
+    found = getattr(module, "__file__", None) or ""
+    if named_file and os.path.realpath(found) != os.path.realpath(source):
+        raise ImportError(
+            f"{source!r} has the name of another module, {found or module!r}; rename the file"
+        )
+    return module
 
 
 def distribution(plugin: Plugin) -> str:

@@ -39,12 +39,10 @@ def game_beside(game_id: str, kwargs: Mapping[str, Any], others: Iterable[str]) 
         AgentGymError: see :func:`make_game`.
     """
     name = registry.spec(game_id).id
-    games = {
-        name: plugin for name, plugin in discover(ENVIRONMENTS).items() if registry.is_game(plugin)
-    }
-    if name not in games:
-        raise UnknownName("game", name, games)
-    kind = games[name].load()
+    if not registry.has_seats(game_id):
+        found = discover(ENVIRONMENTS).items()
+        raise UnknownName("game", name, [key for key, plugin in found if registry.is_game(plugin)])
+    kind = registry.author_class(game_id)
     if not (inspect.isclass(kind) and issubclass(kind, TextGame)):
         raise BrokenPlugin(
             f"{registry.named(game_id)} is registered as a game and is no TextGame: {kind!r}"

@@ -25,10 +25,7 @@ plain function ``(observation, info) -> response`` is an agent too. Functions th
 run in threads, several at a time, so they can block.
 """
 
-import importlib
 import inspect
-import os
-import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -174,9 +171,8 @@ def load(name: str, options: Mapping[str, Any] | None = None) -> AgentFactory:
     """Loads an agent.
 
     Args:
-        name: a name in the entry-point group ``agentgym_envs.agents``, or "module:name". The module
-            can
-            be in the working directory.
+        name: a name in the entry-point group ``agentgym_envs.agents``, "module:name" or
+            "./file.py:name". The module can be in the working directory.
         options: keywords of the agent's constructor.
 
     Raises:
@@ -218,11 +214,9 @@ def _takes_all(target: Callable[..., Any]) -> bool:
 
 
 def _import(name: str) -> Any:
-    module, _, attribute = name.partition(":")
-    if os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())
+    source, _, attribute = name.partition(":")
     try:
-        found: Any = importlib.import_module(module)
+        found: Any = plugins.import_source(source)
         for part in attribute.split("."):
             found = getattr(found, part)
     except AgentGymError:

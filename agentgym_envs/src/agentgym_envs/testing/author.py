@@ -1,0 +1,71 @@
+"""Finds the author's line in the traceback of an exception."""
+
+import inspect
+import os
+import sys
+import traceback
+from collections.abc import Iterator
+
+from agentgym_envs import registry
+from agentgym_envs.errors import AgentGymError, ConformanceError, message_of
+
+_MACHINERY = ("agentgym_envs.core.", "agentgym_envs.multi.", "gymnasium.", "builtins.", "typing.")
+
+
+def cause_of(error: BaseException) -> BaseException | None:
+    """Returns the exception behind a failed check; None if the check itself found the breach."""
+    seen: BaseException | None = error
+    while isinstance(seen, ConformanceError):
+        seen = seen.__cause__
+    return seen
+
+
+def failure(error: BaseException, env_id: str) -> str:
+    """Returns the type and the message of an exception, and the author's line."""
+    kind = "" if isinstance(error, ConformanceError) else f"{type(error).__name__}: "
+    cause = cause_of(error)
+    place = place_of(cause, env_id) if cause else ""
+    return f"{kind}{message_of(error)}{f' ({place})' * bool(place)}"
+
+
+def place_of(error: BaseException, env_id: str) -> str:
+    """Returns ``FILE:LINE`` of the author's code that raised an exception.
+
+    If no line of that code is in the traceback, as after an action with a wrong return value, it is
+    the line of the class.
+
+    Args:
+        error: the exception.
+        env_id: the environment.
+    """
+    try:
+        kind = registry.author_class(env_id)
+    except AgentGymError:
+        return ""
+    own = [*_files(kind)]
+    frames = [
+        (frame.filename, frame.lineno or 0)
+        for frame in traceback.extract_tb(error.__traceback__)
+        if any(frame.filename == file or frame.filename.startswith(file + os.sep) for file in own)
+    ]
+    try:
+        file, line = (
+            frames[-1] if frames else (inspect.getfile(kind), inspect.getsourcelines(kind)[1])
+        )
+    except (OSError, TypeError):  # the class has no source file
+        return ""
+    below = os.path.relpath(file)
+    return f"{file if below.startswith(os.pardir) else below}:{line}"
+
+
+def _files(kind: type) -> Iterator[str]:
+    """Yields the files of an author's class and its base classes; for a package, its folder."""
+    for base in inspect.getmro(kind) if inspect.isclass(kind) else (kind,):
+        if f"{base.__module__}.".startswith(_MACHINERY):
+            continue
+        module = sys.modules[base.__module__]
+        file = getattr(module, "__file__", None)
+        if file and (module.__package__ or "") != "":
+            yield os.path.dirname(file)
+        elif file:
+            yield file
