@@ -4,6 +4,7 @@ It lists, plays and checks environments, evaluates agents, compares episodes and
 """
 
 import errno
+import logging
 import random
 import threading
 from collections.abc import Callable
@@ -43,6 +44,7 @@ from agentgym_envs.tournament.command import tournament
 if TYPE_CHECKING:
     from agentgym_envs.testing.kit import Property
 
+log = logging.getLogger(__name__)
 app = typer.Typer(
     help="Text environments for language-model agents.", no_args_is_help=True, add_completion=False
 )
@@ -217,9 +219,13 @@ def _properties(env_id: str, given: dict[str, Any]) -> list["Property"]:
     from agentgym_envs.testing.side_effects import no_exit
 
     with no_exit():
-        registry.make(
-            env_id, **given
-        ).close()  # shows the error of an environment that cannot be made
+        env = registry.make(env_id, **given)  # the error of an environment that cannot be made
+        try:
+            env.close()
+        except KeyboardInterrupt:
+            raise
+        except BaseException:
+            log.debug("close failed; a check reports it", exc_info=True)
         results = list(kit.properties(env_id, **given))
         if registry.has_seats(env_id):
             own = {key: value for key, value in given.items() if key not in SEAT_KEYWORDS}

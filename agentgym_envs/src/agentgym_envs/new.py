@@ -5,6 +5,7 @@ import re
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
+from string import Template
 from typing import NamedTuple
 
 from agentgym_envs.errors import ArgumentError, shown
@@ -17,7 +18,7 @@ from agentgym_envs import Outcome, Task, TaskSet, TextEnv
 from agentgym_envs.tasks import split_of
 
 
-class {kind}(TextEnv):
+class $kind(TextEnv):
     """Turns the dials of a lock to a code.
 
     Args:
@@ -34,61 +35,67 @@ class {kind}(TextEnv):
     def make_tasks(self):
         codes = [str(number) for number in range(10, 1000, 7)]
         return TaskSet(
-            Task(id=f"code-{c}", split=split_of(c), difficulty=len(c), data={{"code": c}})
-            for c in codes
+            Task(
+                id=f"code-{code}",
+                split=split_of(code),
+                difficulty=len(code),
+                data={"code": code},
+            )
+            for code in codes
         )
 
     def begin(self, task, rng):
         self.code = [int(digit) for digit in task.data["code"]]
         self.dials = [(n + rng.randint(1, self.reach)) % 10 for n in self.code]
-        return f"Code: {{task.data['code']}}. {{self.shown()}}", "set the code"
+        return f"Code: {task.data['code']}. {self.shown()}", "set the code"
 
     def act(self, action):
         valid = action in self.actions()
         if valid:
             way, number = action.split()
-            self.dials[int(number) - 1] += 1 if way == "up" else 9
-            self.dials = [n % 10 for n in self.dials]
+            n, step = int(number) - 1, {"up": 1, "down": -1}[way]
+            self.dials[n] = (self.dials[n] + step) % 10
         right = [n == m for n, m in zip(self.dials, self.code)]
         return Outcome(
-            self.shown() if valid else "Say 'up' or 'down' and the number of a dial.",
+            self.shown() if valid else "Say 'up' or 'down' and a dial.",
             score=sum(right) / len(right),
             done=all(right),
             success=all(right),
             invalid=not valid,
-            extra={{"right_dials": sum(right)}},
+            extra={"right_dials": sum(right)},
         )
 
     def actions(self):
-        return [f"{{w}} {{n + 1}}" for n in range(len(self.dials)) for w in ("up", "down")]
+        numbers = range(1, len(self.dials) + 1)
+        return [f"{way} {n}" for n in numbers for way in ("up", "down")]
 
     def oracle(self):
         for n, wanted in enumerate(self.code):
-            while (off := (self.dials[n] - wanted) % 10) != 0:
-                yield f"{{'down' if off < 6 else 'up'}} {{n + 1}}"
+            while off := (self.dials[n] - wanted) % 10:
+                yield f"{'down' if off < 6 else 'up'} {n + 1}"
 
     def shown(self):
-        return f"Dials: {{' '.join(map(str, self.dials))}}."
+        return f"Dials: {' '.join(map(str, self.dials))}."
 '''
 PROJECT = """[build-system]
 requires = ["hatchling>=1.26"]
 build-backend = "hatchling.build"
 
 [project]
-name = "{name}"
+name = "$name"
 version = "0.1.0"
 description = "A text environment"
 requires-python = ">=3.11"
-dependencies = ["agentgym-envs>={release}"]
+dependencies = ["agentgym-envs>=$release"]
 
 [project.entry-points."agentgym_envs.environments"]
-"{env_id}" = "{module}:{kind} [horizon-50]"
+"$env_id" = "$module:$kind [horizon-50]"
 """
 TEST = """from agentgym_envs.testing import check_text_env
 
 
 def test_the_environment_keeps_the_contract():
-    assert check_text_env("{env_id}")
+    assert check_text_env("$env_id")
 """
 
 
@@ -117,7 +124,7 @@ def names(name: str) -> Names:
     'my-lock/MyLock-v0'
 
     Raises:
-        ArgumentError: the name has another form, or is that of a module or class that exists.
+        ArgumentError: the name has another form, or is a keyword of Python.
     """
     if not _NAME.fullmatch(name):
         raise ArgumentError(
@@ -127,8 +134,8 @@ def names(name: str) -> Names:
     module = re.sub("[-_]", "_", name)
     words = "".join(part.capitalize() for part in module.split("_"))
     base = words.removesuffix("Env") or words
-    if keyword.iskeyword(module) or base == "Text" or find_spec(module) is not None:
-        raise ArgumentError(f"{name!r} is the name of something else in Python: use another name")
+    if keyword.iskeyword(module) or base == "Text":
+        raise ArgumentError(f"{name!r} is a word of Python or of agentgym_envs: use another name")
     release = ".".join(version("agentgym-envs").split(".")[:2])
     return Names(name, module, f"{base}Env", f"{name}/{base}-v0", release)
 
@@ -137,11 +144,13 @@ def write_package(name: str) -> list[Path]:
     """Writes the package into the folder ``name`` and returns the paths of its files.
 
     Raises:
-        ArgumentError: the folder exists, or see :func:`names`.
+        ArgumentError: the folder or another module of this name exists, or see :func:`names`.
     """
     chosen, folder = names(name), Path(name)
     if folder.exists():
         raise ArgumentError(f"{name!r} already exists here: use another name or folder")
+    if find_spec(chosen.module) is not None:
+        raise ArgumentError(f"a module {chosen.module!r} is already installed: use another name")
     texts = {
         "pyproject.toml": PROJECT,
         f"{chosen.module}.py": MODULE,
@@ -149,5 +158,5 @@ def write_package(name: str) -> list[Path]:
     }
     folder.mkdir()
     for file, text in texts.items():
-        (folder / file).write_text(text.format(**chosen._asdict()), encoding="utf-8")
+        (folder / file).write_text(Template(text).substitute(chosen._asdict()), encoding="utf-8")
     return [folder / file for file in texts]

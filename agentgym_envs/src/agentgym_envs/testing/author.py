@@ -6,10 +6,12 @@ import sys
 import traceback
 from collections.abc import Iterator
 
-from agentgym_envs import registry
+from agentgym_envs import core, registry
 from agentgym_envs.errors import AgentGymError, ConformanceError, message_of
 
 _MACHINERY = ("agentgym_envs.core.", "agentgym_envs.multi.", "gymnasium.", "builtins.", "typing.")
+# The author's methods, by the methods of TextEnv that call them.
+_CALLED = {"__init__": "make_tasks", "reset": "begin", "step": "act", "_info": "act"}
 
 
 def cause_of(error: BaseException) -> BaseException | None:
@@ -29,10 +31,10 @@ def failure(error: BaseException, env_id: str) -> str:
 
 
 def place_of(error: BaseException, env_id: str) -> str:
-    """Returns ``FILE:LINE`` of the author's code that raised an exception.
+    """Returns ``FILE:LINE`` of the author's code that raised an exception; empty without a file.
 
-    If no line of that code is in the traceback, as after an action with a wrong return value, it is
-    the line of the class.
+    A wrong return value raises outside of that code. The line is then that of the method or, for
+    unknown methods, of the class.
 
     Args:
         error: the exception.
@@ -42,15 +44,17 @@ def place_of(error: BaseException, env_id: str) -> str:
         kind = registry.author_class(env_id)
     except AgentGymError:
         return ""
-    own = [*_files(kind)]
-    frames = [
-        (frame.filename, frame.lineno or 0)
-        for frame in traceback.extract_tb(error.__traceback__)
+    own, frames = [*_files(kind)], traceback.extract_tb(error.__traceback__)
+    lines = [
+        (frame.filename, frame.lineno)
+        for frame in frames
         if any(frame.filename == file or frame.filename.startswith(file + os.sep) for file in own)
     ]
+    called = [_CALLED.get(frame.name) for frame in frames if frame.filename == core.__file__]
+    method = getattr(kind, (called or [None])[-1] or "", kind)
     try:
         file, line = (
-            frames[-1] if frames else (inspect.getfile(kind), inspect.getsourcelines(kind)[1])
+            lines[-1] if lines else (inspect.getfile(method), inspect.getsourcelines(method)[1])
         )
     except (OSError, TypeError):  # the class has no source file
         return ""
