@@ -74,8 +74,10 @@ def test_a_written_package_works_before_it_is_installed(monkeypatch):
     assert checked.exit_code == 0, checked.output
     assert len(re.findall("^(?:ok|--) ", checked.output, re.M)) == 29
     assert "Dials: " in invoke("play", "./odd_lock.py:OddLockEnv", input="up 1\n").output
-    played = invoke("eval", "odd_lock:OddLockEnv", "--agent", "oracle", "--episodes", "2")
-    assert "2 of 2 episodes" in played.output, played.output
+    played = invoke("eval", "./odd_lock.py:OddLockEnv", "--agent", "oracle", "--episodes", "2")
+    assert "results/odd_lock.py-OddLockEnv-oracle: 2 of 2 episodes" in played.output, played.output
+    wrong = invoke("eval", "odd_lock:OddLockEnv", "--agent", "random", "--set", "rech=2")
+    assert wrong.output.startswith("error: odd_lock:OddLockEnv does not take 'rech'. Did you mean")
 
 
 @pytest.mark.full

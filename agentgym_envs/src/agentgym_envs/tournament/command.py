@@ -75,7 +75,7 @@ def tournament(
     kwargs, entered = keywords(set_), read_players(players)
     played = checked_game(game, kwargs)
     settings = Settings(target=game, split=split, agent="tournament", format=None, kwargs=kwargs)
-    folder = out_ or Path("results") / re.sub(r"[^\w.-]+", "-", f"{game}-tournament")
+    folder = out_ or Path("results") / re.sub(r"[^\w.-]+", "-", f"{game}-tournament").lstrip("-.")
     with ExitStack() as stack:
         loop, caller = stack.enter_context(closing(Loop())), Caller(agent_timeout)
         rivals = competitors(entered, played, loop, caller, connections=concurrency)
