@@ -147,6 +147,17 @@ class Wordless(Echo):
         super().begin(task, rng)
 
 
+class Untabled(Echo):
+    def make_tasks(self):
+        return []
+
+
+class Needy(Echo):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.size = len(7)
+
+
 class Empty(Echo):
     def actions(self):
         return [] if self._turn else super().actions()
@@ -208,6 +219,17 @@ def test_a_wrong_return_value_names_the_line_of_the_method(checked):
     assert all(f"(own_classes.py:{line})" in text for text in texts), texts
     solved = [title for title, result in results.items() if "not checked" in result.looked]
     assert len(solved) == 6
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [("Untabled", "    def make_tasks(self):"), ("Needy", "        self.size = len(7)")],
+)
+def test_an_environment_that_cannot_be_made_names_the_authors_line(kind, line, checked):
+    result = invoke("check", f"own_classes:{kind}")
+    assert result.exit_code == 2
+    assert result.output.count("\n") == 1
+    assert f"own_classes.py:{line_of(line)}" in result.output
 
 
 def test_a_list_that_becomes_empty_is_named(checked):

@@ -216,10 +216,15 @@ def _properties(env_id: str, given: dict[str, Any]) -> list["Property"]:
     """Checks an environment and returns the result of each check."""
     from agentgym_envs.multi.env import SEAT_KEYWORDS
     from agentgym_envs.testing import kit
+    from agentgym_envs.testing.author import place_of
     from agentgym_envs.testing.side_effects import no_exit
 
     with no_exit():
-        env = registry.make(env_id, **given)  # the error of an environment that cannot be made
+        try:
+            env = registry.make(env_id, **given)
+        except EnvRaised as error:  # the environment cannot be made
+            place = place_of(error, env_id)
+            raise EnvRaised(f"{error}{f' ({place})' * (place not in str(error))}") from error
         try:
             env.close()
         except KeyboardInterrupt:

@@ -33,7 +33,7 @@ class $kind(TextEnv):
         super().__init__(**kwargs)
 
     def make_tasks(self):
-        codes = [str(number) for number in range(10, 1000, 7)]
+        codes = [str(number) for number in range(10, 1000, 3)]
         return TaskSet(
             Task(
                 id=f"code-{code}",

@@ -44,7 +44,7 @@ def place_of(error: BaseException, env_id: str) -> str:
         kind = registry.author_class(env_id)
     except AgentGymError:
         return ""
-    own, frames = [*_files(kind)], traceback.extract_tb(error.__traceback__)
+    own, frames = [*_files(kind)], [*_frames(error)]
     lines = [
         (frame.filename, frame.lineno)
         for frame in frames
@@ -60,6 +60,13 @@ def place_of(error: BaseException, env_id: str) -> str:
         return ""
     below = os.path.relpath(file)
     return f"{file if below.startswith(os.pardir) else below}:{line}"
+
+
+def _frames(error: BaseException | None) -> Iterator[traceback.FrameSummary]:
+    """Yields the frames of an exception and of its causes; Gymnasium raises some a second time."""
+    while error is not None:
+        yield from traceback.extract_tb(error.__traceback__)
+        error = error.__cause__
 
 
 def _files(kind: type) -> Iterator[str]:
