@@ -15,7 +15,7 @@ def make_game(game_id: str, **kwargs: Any) -> TextGame:
     """Makes a game.
 
     Args:
-        game_id: a registered id, or "module:id".
+        game_id: a registered id, or another form of :func:`agentgym_envs.registry.spec`.
         **kwargs: for its constructor.
 
     Raises:
@@ -31,7 +31,7 @@ def game_beside(game_id: str, kwargs: Mapping[str, Any], others: Iterable[str]) 
     """Makes a game for a constructor that has more keywords.
 
     Args:
-        game_id: a registered id, or "module:id".
+        game_id: a registered id, or another form of :func:`agentgym_envs.registry.spec`.
         kwargs: for the game's constructor.
         others: the other keywords, which the error for an unknown keyword lists too.
 

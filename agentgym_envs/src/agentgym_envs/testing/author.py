@@ -74,9 +74,7 @@ def _files(kind: type) -> Iterator[str]:
     for base in inspect.getmro(kind) if inspect.isclass(kind) else (kind,):
         if f"{base.__module__}.".startswith(_MACHINERY):
             continue
-        module = sys.modules[base.__module__]
+        module = sys.modules.get(base.__module__)
         file = getattr(module, "__file__", None)
-        if file and (module.__package__ or "") != "":
-            yield os.path.dirname(file)
-        elif file:
-            yield file
+        if file:
+            yield os.path.dirname(file) if getattr(module, "__package__", "") else file

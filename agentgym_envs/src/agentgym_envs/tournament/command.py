@@ -38,7 +38,10 @@ err = Console(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 def tournament(
-    game: Annotated[str, typer.Argument(help='A registered game, or "module:id".')],
+    game: Annotated[
+        str,
+        typer.Argument(help='A registered game, "module:id", "module:Class" or "./file.py:Class".'),
+    ],
     players: Annotated[
         list[str],
         typer.Argument(
