@@ -76,6 +76,8 @@ def test_a_written_package_works_before_it_is_installed(monkeypatch):
     assert "Dials: " in invoke("play", "./odd_lock.py:OddLockEnv", input="up 1\n").output
     played = invoke("eval", "./odd_lock.py:OddLockEnv", "--agent", "oracle", "--episodes", "2")
     assert "results/odd_lock.py-OddLockEnv-oracle: 2 of 2 episodes" in played.output, played.output
+    missing = invoke("eval", "./odd_lock.py:OddLock", "--agent", "random")
+    assert "Did you mean 'OddLockEnv'?" in missing.output
     wrong = invoke("eval", "odd_lock:OddLockEnv", "--agent", "random", "--set", "rech=2")
     assert wrong.output.startswith("error: odd_lock:OddLockEnv does not take 'rech'. Did you mean")
 

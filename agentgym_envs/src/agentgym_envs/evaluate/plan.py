@@ -134,6 +134,8 @@ def _known(target: str) -> None:
     try:
         registry.spec(target)
     except UnknownName:
+        if registry.names_class(target):  # the error lists the classes of the module
+            raise
         names = [*suites, *plugins.discover(plugins.ENVIRONMENTS)]
         raise UnknownName("suite or environment", target, names) from None
 
