@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from agentgym_envs import new, registry
 from agentgym_envs.cli import app
 from agentgym_envs.errors import ArgumentError, BrokenPlugin, UnknownName
+from agentgym_envs.evaluate.agents.base import load as load_agent
 from agentgym_envs.multi import make_game
 from agentgym_envs.processes import module_folders, python_environment
 from agentgym_envs.testing import check_text_env, form, kit, limits
@@ -318,6 +319,12 @@ def test_a_second_name_of_a_class_leaves_the_path_of_modules_as_it_is():
     before = list(sys.path)
     registry.spec("own_deep:Count")
     assert sys.path == before
+
+
+@pytest.mark.usefixtures("own")
+def test_an_agent_can_be_named_by_its_file():
+    filed("below/own_agent", "def act(observation, info): return observation.upper()")
+    assert load_agent("below/own_agent.py:act").make().act("look", {}) == "LOOK"
 
 
 @pytest.mark.usefixtures("own")
