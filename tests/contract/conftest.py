@@ -13,13 +13,24 @@ import threading
 import pytest
 from warm_kit import Forks
 
-from agentgym_envs.testing import subprocesses
+from agentgym_envs.testing import episodes, hostile, solutions, subprocesses
 
 
 @pytest.fixture(scope="package", autouse=True)
 def started(forked_workers):
     """The kit would report a process that starts during a check."""
     forked_workers.start()
+
+
+@pytest.fixture
+def brief(monkeypatch):
+    """A brief check has fewer hostile actions, shorter walks and one other process."""
+    letters = hostile.scripts()
+    monkeypatch.setattr(hostile, "scripts", lambda: letters[::5])
+    monkeypatch.setattr(hostile, "COUNT", hostile.COUNT // 5)
+    monkeypatch.setattr(episodes, "WALK_TURNS", episodes.WALK_TURNS // 5)
+    monkeypatch.setattr(subprocesses, "CONDITIONS", subprocesses.CONDITIONS[1:])
+    monkeypatch.setattr(solutions, "MORE", 0)
 
 
 @pytest.fixture(scope="session")

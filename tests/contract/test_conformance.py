@@ -14,8 +14,9 @@ from agentgym_envs import cli
 from agentgym_envs.envs.textworld.games import GameOptions, build
 from agentgym_envs.errors import ConformanceError, UnknownName
 from agentgym_envs.tasks import SPLITS
-from agentgym_envs.testing import check_text_env, episodes, hostile, solutions, subprocesses
+from agentgym_envs.testing import check_text_env, solutions
 from agentgym_envs.testing.hostile import hostile_actions
+from agentgym_envs.testing.kit import Property
 from agentgym_envs.testing.subject import Solution
 
 PROPERTIES = [
@@ -72,9 +73,10 @@ def solved(*actions):
 
 
 def test_a_check_with_nothing_to_look_at_is_not_called_ok(monkeypatch):
-    lines = [f"Title ({solutions.unrevealed(solved(*a))})" for a in (("a", "b"), ("a", "b", "c"))]
-    assert lines[0].startswith("Title (not applicable: ")
-    monkeypatch.setattr(cli, "_properties", lambda env_id, given: lines)
+    looked = [solutions.unrevealed(solved(*actions)) for actions in (("a", "b"), ("a", "b", "c"))]
+    assert looked[0].startswith("not applicable: ")
+    results = [Property("Title", text) for text in looked]
+    monkeypatch.setattr(cli, "_properties", lambda env_id, given: results)
     printed = CliRunner().invoke(cli.app, ["check", "agentgym/Maze-v1"]).output
     assert [line[:8] for line in printed.splitlines() if "Title" in line] == [
         "-- Title",
@@ -83,15 +85,9 @@ def test_a_check_with_nothing_to_look_at_is_not_called_ok(monkeypatch):
 
 
 @pytest.fixture(params=["brief", pytest.param("whole", marks=pytest.mark.full)])
-def length(request, monkeypatch):
-    """A brief check has fewer hostile actions, shorter walks and one other process."""
+def length(request):
     if request.param == "brief":
-        letters = hostile.scripts()
-        monkeypatch.setattr(hostile, "scripts", lambda: letters[::5])
-        monkeypatch.setattr(hostile, "COUNT", hostile.COUNT // 5)
-        monkeypatch.setattr(episodes, "WALK_TURNS", episodes.WALK_TURNS // 5)
-        monkeypatch.setattr(subprocesses, "CONDITIONS", subprocesses.CONDITIONS[1:])
-        monkeypatch.setattr(solutions, "MORE", 0)
+        request.getfixturevalue("brief")
     return request.param
 
 

@@ -4,11 +4,12 @@ It lists, plays and checks environments, evaluates agents, compares episodes and
 """
 
 import errno
+import logging
 import random
 import threading
 from collections.abc import Callable
 from functools import wraps
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from rich.markdown import Markdown
@@ -39,13 +40,20 @@ from agentgym_envs.stopping import stop
 from agentgym_envs.terminal import Output, discard_unwritten, tolerate_any_encoding, version_option
 from agentgym_envs.tournament.command import tournament
 
+if TYPE_CHECKING:
+    from agentgym_envs.testing.kit import Property
+
+log = logging.getLogger(__name__)
 app = typer.Typer(
     help="Text environments for language-model agents.", no_args_is_help=True, add_completion=False
 )
 out = Output(emoji=False, highlight=False)
 err = Output(stderr=True, markup=False, emoji=False, highlight=False)
 
-EnvId = Annotated[str, typer.Argument(help='A registered id, or "module:id".')]
+EnvId = Annotated[
+    str,
+    typer.Argument(help='A registered id, "module:id", "module:Class" or "./file.py:Class".'),
+]
 Split = Annotated[str, typer.Option(help="train, dev or test.")]
 Tasks = Annotated[
     list[str] | None, typer.Option("--task", help="A task id or glob pattern; can be repeated.")
@@ -177,23 +185,25 @@ def _ending(info: dict[str, Any]) -> str:
 def check(env_id: EnvId, set_: Kwargs = None) -> None:
     """Checks that an environment keeps the contract; for a game, also the contract of its seats.
 
-    The exit status is 0 if it does and 1 if it does not.
+    One line per property says "ok", "FAILED", or "--" if there was nothing to check. The exit
+    status is 0 if no property failed and 1 otherwise.
     """
-    from agentgym_envs.testing.subject import NOT_APPLICABLE
-
     given = keywords(set_)
     try:
-        held = _properties(env_id, given)
+        results = _properties(env_id, given)
     except ConformanceError as error:
         _fail(f"{registry.named(env_id)} breaks the contract: {error}")
     except (AgentGymError, KeyboardInterrupt):
         raise
     except BaseException as error:  # also SystemExit, whose status would be that of this command
         _fail(str(EnvRaised.of(registry.named(env_id), error)))
-    else:
-        for line in held:
-            mark = "[yellow]--[/]" if f" ({NOT_APPLICABLE}" in line else "[green]ok[/]"
-            out.print(f"{mark} {escape(line)}")
+    for result in results:
+        mark = "[green]ok[/]" if result.checked else "[yellow]--[/]"
+        mark = "[red]FAILED[/]" if result.fault else mark
+        out.print(f"{mark} {escape(str(result).removeprefix(f'{env_id}: '))}", soft_wrap=True)
+    if failed := sum(result.fault is not None for result in results):
+        name = registry.named(env_id)
+        _fail(f"{name} breaks the contract: {failed} of {len(results)} properties failed")
 
 
 def _fail(message: str) -> NoReturn:
@@ -201,21 +211,47 @@ def _fail(message: str) -> NoReturn:
     raise typer.Exit(1)
 
 
-def _properties(env_id: str, given: dict[str, Any]) -> list[str]:
-    """Checks an environment and returns the properties that hold."""
+def _properties(env_id: str, given: dict[str, Any]) -> list["Property"]:
+    """Checks an environment and returns the result of each check."""
     from agentgym_envs.multi.env import SEAT_KEYWORDS
-    from agentgym_envs.testing import check_text_env, check_text_parallel_env
+    from agentgym_envs.testing import kit
+    from agentgym_envs.testing.author import place_of
     from agentgym_envs.testing.side_effects import no_exit
 
     with no_exit():
-        registry.make(
-            env_id, **given
-        ).close()  # shows the error of an environment that cannot be made
-        held = check_text_env(env_id, **given)
-        if registry.is_game(plugins.discover(plugins.ENVIRONMENTS)[env_id.rpartition(":")[2]]):
+        try:
+            env = registry.make(env_id, **given)
+        except EnvRaised as error:  # the environment cannot be made
+            place = place_of(error, env_id)
+            raise EnvRaised(f"{error}{f' ({place})' * (place not in str(error))}") from error
+        try:
+            env.close()
+        except KeyboardInterrupt:
+            raise
+        except BaseException:
+            log.debug("close failed; a check reports it", exc_info=True)
+        results = list(kit.properties(env_id, **given))
+        if registry.has_seats(env_id):
             own = {key: value for key, value in given.items() if key not in SEAT_KEYWORDS}
-            held += check_text_parallel_env(env_id, **own)
-        return held
+            results += kit.game_properties(env_id, **own)
+        return results
+
+
+@app.command()
+@user_errors
+def new(name: Annotated[str, typer.Argument(help="Name of the package, such as my-lock.")]) -> None:
+    """Writes a small package with an environment that keeps the contract, as a start for yours."""
+    from agentgym_envs.new import names, write_package
+
+    for path in write_package(name):
+        out.print(f"wrote {path}", markup=False, soft_wrap=True)
+    chosen = names(name)
+    out.print(
+        f"next: cd {name} && agentgym check {chosen.module}:{chosen.kind}\n"
+        f"then: python -m pip install -e . && agentgym check {chosen.env_id}",
+        markup=False,
+        soft_wrap=True,
+    )
 
 
 @app.command()

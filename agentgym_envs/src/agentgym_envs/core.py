@@ -234,11 +234,23 @@ class TextEnv(gymnasium.Env[str, str], metaclass=ABCMeta):
             "success": bool(outcome.success),
             "invalid": bool(outcome.invalid),
             "turn": self._turn,
-            **(outcome.extra or {}),
+            **copied(outcome.extra or {}),
         }
         if self.admissible:
-            info["admissible_actions"] = [] if outcome.done else self.actions()
+            listed = [] if outcome.done else self.actions()
+            info["admissible_actions"] = list(listed) if isinstance(listed, list) else listed
         return info
+
+
+def copied(value: Any) -> Any:
+    """Returns a value with new lists and dictionaries, because the caller of step can change them.
+
+    >>> copied({"moves": [1, 2]})
+    {'moves': [1, 2]}
+    """
+    if isinstance(value, Mapping):
+        return {key: copied(item) for key, item in value.items()}
+    return [copied(item) for item in value] if isinstance(value, list) else value
 
 
 def require_methods(cls: ABCMeta, contract: str) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agentgym_envs import plugins, registry
-from agentgym_envs.errors import AgentGymError
+from agentgym_envs.errors import AgentGymError, ArgumentError
 from agentgym_envs.plugins import Plugin
 from agentgym_envs.tasks import TaskSet
 
@@ -70,10 +70,16 @@ def description(env_id: str) -> str:
 
     Raises:
         UnknownName: no such id.
+        ArgumentError: no package registers it.
         BrokenPlugin: its registration is wrong, or its module does not import.
     """
     spec = registry.spec(env_id)
-    plugin = plugins.discover(plugins.ENVIRONMENTS)[spec.id]
+    plugin = plugins.discover(plugins.ENVIRONMENTS).get(spec.id)
+    if plugin is None:
+        raise ArgumentError(
+            f"{env_id} has no entry point, and only environments of packages are described; try"
+            f" `agentgym play {env_id}`"
+        )
     kind = plugin.load()
     install = registry.install_command(plugin)
     rows = [

@@ -1,17 +1,19 @@
-"""Entry points: the only way to register environments, algorithms, curricula and generators.
+"""Entry points, which register environments, algorithms, curricula and generators.
 
 Listing never imports a plugin. Built-ins use the same entry-point groups as third-party packages.
+An object in a module or a file can also be named by its place, without a registration.
 """
 
 import logging
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
-from importlib import import_module
+from importlib import import_module, invalidate_caches
 from importlib.metadata import Distribution, EntryPoint, distributions
 from pkgutil import iter_modules
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from agentgym_envs.errors import (
@@ -23,6 +25,7 @@ from agentgym_envs.errors import (
     raised,
     some,
 )
+from agentgym_envs.processes import append_folder
 
 log = logging.getLogger(__name__)
 
@@ -108,19 +111,20 @@ def load(group: str, name: str) -> Any:
     return found[name].load()
 
 
-def imported(who: str, target: str) -> Any:
+def imported(who: str, target: str, importer: Callable[[str], ModuleType] = import_module) -> Any:
     """Imports the object of ``module:name``.
 
     Args:
         who: begins the message of an error.
         target: the module and the object's name, or names with dots between.
+        importer: imports the module; :func:`import_source` finds the user's own.
 
     Raises:
         BrokenPlugin: the module does not import, or lacks the object.
     """
     module, _, path = target.partition(":")
     try:
-        found: Any = import_module(module)
+        found: Any = importer(module)
     except (Exception, SystemExit) as error:
         raise broken_import(who, module, error) from error
     for name in path.split("."):
@@ -156,6 +160,32 @@ def broken_import(who: str, module: str, error: BaseException) -> BrokenPlugin:
 def _is_own(name: str, value: Any, module: str) -> bool:
     """Returns whether a user can mean an object: public, callable, and not imported."""
     return name[0] != "_" and callable(value) and getattr(value, "__module__", module) == module
+
+
+def import_source(source: str) -> ModuleType:
+    """Imports the part before the colon of ``module:name`` or ``./file.py:name``.
+
+    The module can be in the working directory. A module of the standard library or of an installed
+    package has precedence.
+
+    Raises:
+        ImportError: there is no such file, or another module has the file's name.
+        Exception: anything that the module raises.
+    """
+    named_file = source.endswith(".py")
+    folder, file = os.path.split(os.path.abspath(source)) if named_file else (os.getcwd(), "")
+    if named_file and not os.path.isfile(source):
+        raise ImportError(f"there is no file {source!r} in {os.getcwd()!r}")
+    append_folder(folder)
+    append_folder(os.getcwd())
+    invalidate_caches()
+    module = import_module(file.removesuffix(".py") or source)
+    found = getattr(module, "__file__", None) or ""
+    if named_file and os.path.realpath(found) != os.path.realpath(source):
+        raise ImportError(
+            f"{source!r} has the name of another module, {found or module!r}; rename the file"
+        )
+    return module
 
 
 def distribution(plugin: Plugin) -> str:

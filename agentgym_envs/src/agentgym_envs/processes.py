@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Sequence
 
 LONGEST = 40  # characters of a temporary folder in which a process can still make sockets
+_appended: list[str] = []  # folders that this package has added to sys.path
 
 
 def temporary_folder() -> str:
@@ -29,19 +30,26 @@ def python_command(module: str, *args: str) -> list[str]:
 def python_environment(**variables: str) -> dict[str, str]:
     """Returns the environment variables of such a process, with ``variables`` added.
 
-    ``PYTHONPATH`` is this process's ``sys.path`` without the working directory.
+    ``PYTHONPATH`` is this process's ``sys.path`` without the working directory and the folders of
+    :func:`append_folder`.
     """
     return {**os.environ, "PYTHONPATH": os.pathsep.join(module_folders()[0]), **variables}
 
 
+def append_folder(folder: str) -> None:
+    """Makes the modules of a folder importable; they hide no other module."""
+    if folder not in sys.path:
+        sys.path.append(folder)
+        _appended.append(folder)
+
+
 def module_folders(path: Sequence[str] | None = None) -> tuple[list[str], list[str]]:
-    """Splits ``sys.path``, as absolute paths, at the working directory.
+    """Splits ``sys.path``, as absolute paths.
 
     Returns:
-        The entries other than the working directory, and a list of the working directory if it is
-        an
-        entry.
+        The entries that come first, and those that other processes append: the working directory,
+        if it is an entry, and the folders of :func:`append_folder`.
     """
-    here = os.getcwd()
+    own = {os.getcwd(), *_appended}
     folders = [os.path.abspath(entry) for entry in (sys.path if path is None else path)]
-    return [f for f in folders if f != here], [f for f in folders if f == here][:1]
+    return [f for f in folders if f not in own], list(dict.fromkeys(f for f in folders if f in own))

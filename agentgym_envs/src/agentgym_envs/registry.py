@@ -7,14 +7,18 @@ An entry point holds everything that must be known before the import:
 These are the id, the class, the extra of the distribution that the class needs, and the step limit
 (``max_episode_steps``). With the option ``game`` the class is a
 :class:`agentgym_envs.multi.TextGame`, and the id makes an environment of one or more of its seats.
+
+Three forms of an id need no entry point. ``module:id`` imports a module that registers the id with
+Gymnasium. ``module:Class`` and ``./file.py:Class`` name a class, whose step limit is
+``DEFAULT_HORIZON``. The module can be in the working directory.
 """
 
 import inspect
 import re
 from contextlib import suppress
 from functools import partial
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution
+from types import ModuleType
 from typing import Any, NoReturn
 
 import gymnasium
@@ -23,6 +27,7 @@ from gymnasium.envs.registration import EnvSpec
 from agentgym_envs import plugins
 from agentgym_envs.errors import (
     AgentGymError,
+    ArgumentError,
     BrokenPlugin,
     EnvRaised,
     UnknownName,
@@ -77,20 +82,29 @@ def fault(plugin: Plugin) -> AgentGymError | None:
 
 
 def spec(env_id: str) -> EnvSpec:
-    """Returns the spec of a registered id, also in the form "module:id".
+    """Returns the spec of an environment.
+
+    Args:
+        env_id: a registered id, "module:id", "module:Class" or "./file.py:Class".
 
     Raises:
-        UnknownName: no such id; the message lists the known ids and the nearest.
+        UnknownName: no such id or class; the message lists the known ones and the nearest.
+        ArgumentError: a file without a class.
         DuplicateName: two distributions register it.
-        BrokenPlugin: its registration is wrong, or the module named does not import.
+        BrokenPlugin: its registration is wrong, the module named does not import, or the object is
+            not a class of an environment.
     """
-    module, _, name = env_id.rpartition(":")
-    if module:
+    source, _, name = env_id.rpartition(":")
+    if source:
         try:
-            import_module(module)
+            module = plugins.import_source(source)
         except (Exception, SystemExit) as error:
-            who = f"{env_id}: module {module!r} fails to import"
-            raise plugins.broken_import(who, module, error) from error
+            who = f"{env_id}: module {source!r} fails to import"
+            raise plugins.broken_import(who, source, error) from error
+        if names_class(env_id):
+            return _spec_of_class(module, name)
+    if name.endswith(".py"):
+        raise ArgumentError(f"{env_id!r} names no class; write {env_id}:Class")
     plugin = discover(ENVIRONMENTS).get(name)
     if plugin and (wrong := fault(plugin)):
         raise wrong
@@ -112,16 +126,46 @@ def make(env_id: str, **kwargs: Any) -> gymnasium.Env[str, str]:
     """
     _creator(env_id)
     try:
-        return gymnasium.make(env_id, **kwargs)
+        return gymnasium.make(spec(env_id), **kwargs)
     except AgentGymError:
         raise
     except (Exception, SystemExit) as error:
         raise _failure(env_id, kwargs, error) from error
 
 
+def names_class(env_id: str) -> bool:
+    """Returns whether an id has the form "module:Class" or "./file.py:Class"."""
+    source, _, name = env_id.rpartition(":")
+    return bool(source) and name.isidentifier() and name not in gymnasium.registry
+
+
+def author_class(env_id: str) -> Any:
+    """Imports the class behind an id; for a game it is the game's class.
+
+    Raises:
+        AgentGymError: see :func:`spec`; or the class cannot be imported.
+    """
+    plugin = discover(ENVIRONMENTS).get(spec(env_id).id)
+    if plugin:
+        return plugin.load()
+    source, _, name = env_id.rpartition(":")
+    if names_class(env_id):
+        return getattr(plugins.import_source(source), name)
+    return _creator(env_id)
+
+
 def is_game(plugin: Plugin) -> bool:
     """Returns whether an entry point is a game of several seats."""
     return _GAME in plugin.options
+
+
+def has_seats(env_id: str) -> bool:
+    """Returns whether an id is a game of several seats.
+
+    Raises:
+        AgentGymError: see :func:`spec`.
+    """
+    return spec(env_id).entry_point == _SEATS
 
 
 def takes(env_id: str, keyword: str) -> bool:
@@ -185,6 +229,33 @@ def install_command(plugin: Plugin) -> str | None:
     """Returns the command that installs an environment's missing packages, or None."""
     extra = missing_extra(plugin)
     return None if extra is None else pip_command(extra, plugins.distribution(plugin))
+
+
+def _spec_of_class(module: ModuleType, name: str) -> EnvSpec:
+    """Returns the spec of a class that is not registered."""
+    from agentgym_envs.core import TextEnv
+    from agentgym_envs.multi.game import TextGame
+
+    found, env_id = getattr(module, name, None), f"{module.__name__}:{name}"
+    if found is None:
+        classes = [
+            key
+            for key, value in vars(module).items()
+            if inspect.isclass(value)
+            and issubclass(value, TextEnv | TextGame)
+            and value.__module__ == module.__name__
+        ]
+        raise UnknownName(f"environment of {module.__name__}", name, classes)
+    if not (inspect.isclass(found) and issubclass(found, gymnasium.Env | TextGame)):
+        raise BrokenPlugin(f"{env_id} is neither a TextEnv nor a TextGame: {found!r}")
+    game = issubclass(found, TextGame)
+    return EnvSpec(
+        env_id,
+        entry_point=_SEATS if game else env_id,
+        kwargs={"game": env_id} if game else {},
+        max_episode_steps=DEFAULT_HORIZON,
+        vector_entry_point=f"agentgym_envs.vector:{module.__name__}/{name}",
+    )
 
 
 def _misdeclared(plugin: Plugin) -> AgentGymError | None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import gymnasium
 import numpy as np
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
@@ -382,8 +383,10 @@ def _info(result: Result) -> dict[str, Any]:
 def __getattr__(name: str) -> Callable[..., TextVectorEnv]:
     """Returns a constructor for the id in ``agentgym_envs.vector:<env id>``.
 
-    Every environment registers this name as its ``vector_entry_point``.
+    Every environment registers this name as its ``vector_entry_point``. In the name of a class that
+    is not registered, "/" stands for the colon of "module:Class".
     """
     if "/" in name:
-        return partial(TextVectorEnv, name)
+        registered = name in gymnasium.registry
+        return partial(TextVectorEnv, name if registered else name.replace("/", ":"))
     raise AttributeError(name)

@@ -44,7 +44,7 @@ class Job:
     def folder(self) -> Path:
         """The results' folder."""
         parts = [self.settings.target, self.settings.model, self.factory.name]
-        name = re.sub(r"[^\w.-]+", "-", "-".join(filter(None, parts))).strip("-")
+        name = re.sub(r"[^\w.-]+", "-", "-".join(filter(None, parts))).strip("-.")
         given = self.options
         return given.out if given.out and not given.several else (given.out or RESULTS) / name
 

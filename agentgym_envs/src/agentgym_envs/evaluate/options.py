@@ -29,7 +29,9 @@ def _temperature(text: str) -> float | None:
 Targets = Annotated[
     list[str],
     typer.Argument(
-        metavar="TARGET...", help='A suite such as agentgym-rl, a registered id, or "module:id".'
+        metavar="TARGET...",
+        help='A suite such as agentgym-rl, a registered id, "module:id", "module:Class" or'
+        ' "./file.py:Class".',
     ),
 ]
 Models = Annotated[

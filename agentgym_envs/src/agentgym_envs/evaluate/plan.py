@@ -61,7 +61,7 @@ def plan(
     """Returns the episodes to play, and the families that cannot be played.
 
     Args:
-        target: a suite, a registered id, or "module:id".
+        target: a suite, a registered id, or another form of :func:`agentgym_envs.registry.spec`.
         split: of an environment; a suite has its own.
         tasks: ids or glob patterns that narrow an environment's split.
         episodes: tasks at even distances over a family or split; None takes all.
@@ -127,6 +127,8 @@ def _known(target: str) -> None:
     try:
         registry.spec(target)
     except UnknownName:
+        if registry.names_class(target):  # the error lists the classes of the module
+            raise
         names = [*suites, *plugins.discover(plugins.ENVIRONMENTS)]
         raise UnknownName("suite or environment", target, names) from None
 

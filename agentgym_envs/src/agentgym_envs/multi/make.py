@@ -15,7 +15,7 @@ def make_game(game_id: str, **kwargs: Any) -> TextGame:
     """Makes a game.
 
     Args:
-        game_id: a registered id, or "module:id".
+        game_id: a registered id, or another form of :func:`agentgym_envs.registry.spec`.
         **kwargs: for its constructor.
 
     Raises:
@@ -31,7 +31,7 @@ def game_beside(game_id: str, kwargs: Mapping[str, Any], others: Iterable[str]) 
     """Makes a game for a constructor that has more keywords.
 
     Args:
-        game_id: a registered id, or "module:id".
+        game_id: a registered id, or another form of :func:`agentgym_envs.registry.spec`.
         kwargs: for the game's constructor.
         others: the other keywords, which the error for an unknown keyword lists too.
 
@@ -39,12 +39,10 @@ def game_beside(game_id: str, kwargs: Mapping[str, Any], others: Iterable[str]) 
         AgentGymError: see :func:`make_game`.
     """
     name = registry.spec(game_id).id
-    games = {
-        name: plugin for name, plugin in discover(ENVIRONMENTS).items() if registry.is_game(plugin)
-    }
-    if name not in games:
-        raise UnknownName("game", name, games)
-    kind = games[name].load()
+    if not registry.has_seats(game_id):
+        found = discover(ENVIRONMENTS).items()
+        raise UnknownName("game", name, [key for key, plugin in found if registry.is_game(plugin)])
+    kind = registry.author_class(game_id)
     if not (inspect.isclass(kind) and issubclass(kind, TextGame)):
         raise BrokenPlugin(
             f"{registry.named(game_id)} is registered as a game and is no TextGame: {kind!r}"

@@ -31,7 +31,7 @@ class AsyncEnvPool:
     request before the answer to the first is an ``ArgumentError``.
 
     Args:
-        env_id: a registered id, or "module:id".
+        env_id: a registered id, or another form of :func:`agentgym_envs.registry.spec`.
         num_envs: number of environments.
         **kwargs: more arguments of :class:`EnvPool`.
     """

@@ -35,7 +35,7 @@ def describe(env_id: str, *, action_format: str | None = None, **kwargs: Any) ->
     The time limit is :class:`EnvPool`'s ``start_timeout``.
 
     Args:
-        env_id: a registered id, or "module:id".
+        env_id: a registered id, or another form of :func:`agentgym_envs.registry.spec`.
         action_format: see :class:`EnvPool`.
         **kwargs: for :class:`EnvPool`.
 

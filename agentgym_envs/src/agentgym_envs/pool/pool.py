@@ -37,7 +37,7 @@ class EnvPool:
     """Runs ``num_envs`` copies of an environment in ``workers`` processes.
 
     Args:
-        env_id: a registered id, or "module:id".
+        env_id: a registered id, or another form of :func:`agentgym_envs.registry.spec`.
         num_envs: number of environments.
         workers: number of processes; by default one per CPU core, at most one per environment. With
             ``hosts`` it is the number on each host.

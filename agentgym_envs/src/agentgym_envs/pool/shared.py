@@ -18,7 +18,7 @@ class SharedPool:
     Create it inside a running event loop.
 
     Args:
-        env_id: a registered id, or "module:id".
+        env_id: a registered id, or another form of :func:`agentgym_envs.registry.spec`.
         size: largest number of episodes at the same time; more episodes wait.
         **kwargs: more arguments of :class:`AsyncEnvPool`.
     """

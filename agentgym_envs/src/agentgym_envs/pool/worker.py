@@ -259,7 +259,8 @@ def _error_answer(env_id: str, request: str, error: BaseException) -> dict[str, 
     message = message_of(error)
     beginning = request in ("reset", "describe")
     refusal = _refusal(error) if beginning else None
-    if not (isinstance(error, AgentGymError) and message.startswith(env_id.rpartition(":")[2])):
+    named = message.startswith((env_id, env_id.rpartition(":")[2]))
+    if not (isinstance(error, AgentGymError) and named):
         subject = registry.named(env_id)
         message = (
             f"{subject}: {message}"

@@ -29,7 +29,8 @@ out = Output(emoji=False, highlight=False)
 
 def serve(
     env_ids: Annotated[
-        list[str] | None, typer.Argument(help='Registered ids, or "module:id".')
+        list[str] | None,
+        typer.Argument(help='Registered ids, "module:id", "module:Class" or "./file.py:Class".'),
     ] = None,
     pool: Annotated[
         bool, typer.Option("--pool", help="Run environments for EnvPool(hosts=…) elsewhere.")

@@ -26,7 +26,7 @@ def make_app(
     """Returns the server's application.
 
     Args:
-        env_ids: registered ids, or "module:id".
+        env_ids: registered ids, or other forms of :func:`agentgym_envs.registry.spec`.
         limits: see :class:`Limits`.
         workers: processes per id.
         keywords: constructor keywords of every environment.

@@ -88,7 +88,7 @@ class Sessions:
     """All sessions of one environment id.
 
     Args:
-        env_id: a registered id, or "module:id".
+        env_id: a registered id, or another form of :func:`agentgym_envs.registry.spec`.
         limits: the server's limits.
         metrics: counts steps and failures.
         workers: see :class:`agentgym_envs.pool.EnvPool`.

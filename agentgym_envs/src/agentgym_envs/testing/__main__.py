@@ -10,6 +10,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from agentgym_envs.testing.author import failure
 from agentgym_envs.testing.elsewhere import move, shift
 from agentgym_envs.testing.transcripts import game_transcript, transcript
 
@@ -27,7 +28,11 @@ def main(setup: dict[str, Any]) -> None:
     if setup["machine"]:
         move()
     write = game_transcript if setup["game"] else transcript
-    lines = write(setup["env_id"], setup["kwargs"])
+    try:
+        lines = write(setup["env_id"], setup["kwargs"])
+    except Exception as error:
+        sys.stderr.write(failure(error, setup["env_id"]))
+        sys.exit(1)
     Path(setup["result"]).write_text(json.dumps(lines))
 
 

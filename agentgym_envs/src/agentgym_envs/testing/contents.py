@@ -113,7 +113,7 @@ def _walks(subject: Subject, task_id: str) -> Iterator[str]:
         for _ in range(WALK_TURNS):
             if observed.over:
                 break
-            listed = unwrapped(subject.plain).actions()
+            listed = subject.actions()
             action = rng.choice(listed)
             observed.step(action)
             shown = " ".join([*listed, "|", action, "|", observed.observation])

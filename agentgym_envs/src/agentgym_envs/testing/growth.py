@@ -11,7 +11,7 @@ from statistics import median
 
 from agentgym_envs.errors import ConformanceError
 from agentgym_envs.testing.checked_env import CheckedEnv
-from agentgym_envs.testing.subject import Subject, unwrapped
+from agentgym_envs.testing.subject import Subject
 
 SECONDS = 0.2  # aim for the time of the first blocks
 LONGEST_SECONDS = 2.0  # limit for the turns of a script
@@ -100,7 +100,7 @@ def _script(subject: Subject, turns: int, actions: Sequence[str] = ()) -> list[s
     observed.reset(seed=0)
     end = time.perf_counter() + LONGEST_SECONDS
     while len(script) < turns and time.perf_counter() < end:
-        script.append(rng.choice(actions or unwrapped(subject.plain).actions()))
+        script.append(rng.choice(actions or subject.actions()))
         observed.step(script[-1])
         if observed.over:
             return script[:-1]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from agentgym_envs.errors import ConformanceError
 from agentgym_envs.testing.checked_env import INFO_KEYS, CheckedEnv
 from agentgym_envs.testing.contents import normal_form
-from agentgym_envs.testing.subject import Solution, Subject, unwrapped
+from agentgym_envs.testing.subject import Solution, Subject
 
 TASKS, TURNS = 18, 60  # limits of the replayed solutions
 SHARE = 0.8  # of tasks whose info tells the solution
@@ -70,8 +70,8 @@ def needed_information(subject: Subject) -> str:
     if alike and 2 * len(alike) >= len(pairs):
         one, other = alike[0]
         raise ConformanceError(
-            f"the texts of the tasks {one!r} and {other!r} are the same until the end, but the"
-            f" oracle does {list(subject.solutions[one].actions)[:10]} and"
+            f"the texts of the tasks {one!r} and {other!r}, without these ids, are the same until"
+            f" the end, but the oracle does {list(subject.solutions[one].actions)[:10]} and"
             f" {list(subject.solutions[other].actions)[:10]}. An agent can only guess; an"
             " observation or the goal must tell what the task needs"
         )
@@ -210,7 +210,7 @@ def _walk(subject: Subject, task_id: str, seed: int, leave_out: Collection[str])
     observed, rng, actions = CheckedEnv(subject.plain), random.Random(seed), list[str]()
     observed.reset(options={"task_id": task_id})
     while not observed.over and len(actions) < WALK_TURNS:
-        listed = unwrapped(subject.plain).actions()
+        listed = subject.actions()
         actions.append(rng.choice([a for a in listed if a not in leave_out] or listed))
         observed.step(actions[-1])
     return actions

@@ -138,7 +138,7 @@ def _bring(observed: CheckedEnv, subject: Subject, task_id: str, turns: int) -> 
     rng = random.Random(task_id)
     observed.reset(options={"task_id": task_id})
     for _ in range(turns):
-        observed.step(rng.choice(unwrapped(subject.plain).actions()))
+        observed.step(rng.choice(subject.actions()))
         if observed.over:
             observed.reset(options={"task_id": task_id})
             return

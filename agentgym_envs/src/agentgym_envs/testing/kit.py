@@ -3,13 +3,14 @@
 import difflib
 import logging
 import re
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from typing import Any, NamedTuple, TypeVar
 
 import gymnasium
 
 from agentgym_envs import registry
-from agentgym_envs.errors import ConformanceError, message_of
+from agentgym_envs.errors import ConformanceError
 from agentgym_envs.testing import (
     contents,
     episodes,
@@ -23,12 +24,15 @@ from agentgym_envs.testing import (
     replays,
     solutions,
 )
+from agentgym_envs.testing.author import cause_of, failure
+from agentgym_envs.testing.limits import Unanswered
 from agentgym_envs.testing.side_effects import recorded
-from agentgym_envs.testing.subject import Subject
+from agentgym_envs.testing.subject import NOT_APPLICABLE, Subject
 
 S = TypeVar("S")
 logger = logging.getLogger(__name__)
-_ID = re.compile(r"([\w.]+:)?([\w-]+/)?[\w.-]+-v\d+")
+_ID = re.compile(r"([^:]+:)?([\w-]+/)?[\w.-]+-v\d+")
+NOT_CHECKED = "not checked"  # begins the answer of a check that another failure made impossible
 _CHECKS: Sequence[Callable[[Subject], str | None]] = (
     form.spec_and_spaces,
     form.methods,
@@ -62,11 +66,48 @@ _CHECKS: Sequence[Callable[[Subject], str | None]] = (
 )
 
 
+# These checks replay the solutions that the oracle's check keeps.
+_OF_SOLUTIONS = (
+    solutions.unrevealed,
+    contents.contents,
+    hints.hints,
+    hints.needed_information,
+    mistakes.mistakes,
+    policies.blind_policies,
+)
+
+
+class Property(NamedTuple):
+    """The result of one check.
+
+    Attributes:
+        title: the property.
+        looked: the checked sample; it begins with ``NOT_APPLICABLE`` or ``NOT_CHECKED`` if there
+            was nothing to check.
+        fault: the breach; None if the property holds or was not checked.
+    """
+
+    title: str
+    looked: str = ""
+    fault: ConformanceError | None = None
+
+    def __str__(self) -> str:
+        """Returns the title with the sample or the breach."""
+        if self.fault:
+            return str(self.fault)
+        return f"{self.title} ({self.looked})" if self.looked else self.title
+
+    @property
+    def checked(self) -> bool:
+        """Returns whether the check had something to look at."""
+        return not self.looked.startswith((NOT_APPLICABLE, NOT_CHECKED))
+
+
 def check_text_env(env_id: str, **kwargs: Any) -> list[str]:
     """Checks that an environment keeps the contract.
 
     Args:
-        env_id: a registered id with its version, or "module:id".
+        env_id: a registered id with its version, "module:id", "module:Class" or "./file.py:Class".
         **kwargs: constructor keywords, JSON-able.
 
     Returns:
@@ -76,12 +117,20 @@ def check_text_env(env_id: str, **kwargs: Any) -> list[str]:
         UnknownName: no such id.
         ConformanceError: the first property that does not hold, with the reason.
     """
+    return _held(properties(env_id, **kwargs))
+
+
+def properties(env_id: str, **kwargs: Any) -> Generator[Property, None, None]:
+    """Yields the result of each check of :func:`check_text_env`, also after a failure.
+
+    While a caller handles a result, the output of this process is captured.
+    """
     _check_id(env_id)
     registry.spec(env_id)
     with recorded(str(kwargs)) as evidence:
         subject = Subject(env_id, kwargs, evidence)
         try:
-            return _run(_CHECKS, subject, env_id)
+            yield from _run(_CHECKS, subject, env_id)
         finally:
             _close(subject)
 
@@ -92,7 +141,8 @@ def check_text_parallel_env(game_id: str, **kwargs: Any) -> list[str]:
     :func:`check_text_env` checks the same game as an environment with one agent.
 
     Args:
-        game_id: a registered id with its version, or "module:id".
+        game_id: a registered id with its version, "module:id", "module:Class" or
+            "./file.py:Class".
         **kwargs: the game's keywords, JSON-able.
 
     Returns:
@@ -103,6 +153,11 @@ def check_text_parallel_env(game_id: str, **kwargs: Any) -> list[str]:
         MissingExtra: PettingZoo is not installed.
         ConformanceError: the first property that does not hold, with the reason.
     """
+    return _held(game_properties(game_id, **kwargs))
+
+
+def game_properties(game_id: str, **kwargs: Any) -> Generator[Property, None, None]:
+    """Yields the result of each check of :func:`check_text_parallel_env`, also after a failure."""
     from agentgym_envs import make_parallel
     from agentgym_envs.testing import games, zoo
     from agentgym_envs.testing.checked_match import GameSubject
@@ -123,23 +178,44 @@ def check_text_parallel_env(game_id: str, **kwargs: Any) -> list[str]:
         processes.remains,
     )
     with recorded(str(kwargs)) as evidence:
-        return _run(checks, GameSubject(game_id, kwargs, evidence), game_id)
+        yield from _run(checks, GameSubject(game_id, kwargs, evidence), game_id)
 
 
-def _run(checks: Sequence[Callable[[S], str | None]], subject: S, env_id: str) -> list[str]:
+def _held(results: Generator[Property, None, None]) -> list[str]:
+    """Returns the lines of properties that hold; raises the first breach."""
     held = []
+    with closing(results):  # the capture of output ends before an error leaves
+        for result in results:
+            if result.fault:
+                raise result.fault
+            held.append(str(result))
+    return held
+
+
+def _run(
+    checks: Sequence[Callable[[S], str | None]], subject: S, env_id: str
+) -> Iterator[Property]:
+    """Yields the results of the checks. After a call that never returned, no check follows."""
+    unsolved = hung = False
     for check in checks:
         title = _title(check)
+        if hung or (unsolved and check in _OF_SOLUTIONS):
+            why = "a call never returned" if hung else "the oracle's check failed"
+            yield Property(title, f"{NOT_CHECKED}: {why}")
+            continue
         try:
             looked = check(subject)
         except KeyboardInterrupt:
             raise
         # This includes SystemExit, which would end the process without a message.
         except BaseException as error:
-            kind = "" if isinstance(error, ConformanceError) else f"{type(error).__name__}: "
-            raise ConformanceError(f"{env_id}: {title}: {kind}{message_of(error)}") from error
-        held.append(f"{title} ({looked})" if looked else title)
-    return held
+            unsolved = unsolved or check is solutions.oracle
+            hung = isinstance(cause_of(error), Unanswered)
+            fault = ConformanceError(f"{env_id}: {title}: {failure(error, env_id)}")
+            fault.__cause__ = error
+            yield Property(title, fault=fault)
+        else:
+            yield Property(title, looked or "")
 
 
 def _close(subject: Subject) -> None:
@@ -156,7 +232,7 @@ def _close(subject: Subject) -> None:
 
 
 def _check_id(env_id: str) -> None:
-    if _ID.fullmatch(env_id):
+    if _ID.fullmatch(env_id) or registry.names_class(env_id):
         return
     near = difflib.get_close_matches(env_id.rpartition(":")[2], gymnasium.registry, n=1, cutoff=0.4)
     hint = f". Did you mean {near[0]!r}?" if near else ""

@@ -146,7 +146,7 @@ def _play(subject: Subject, task_id: str, choose: Choose, *, turns: int | None =
     enough = turns or 2 * len(subject.solutions[task_id].actions) + 12
     observed, actions, listed = _begun(subject, task_id, ()), list[str](), list[str]()
     while not observed.over and len(actions) < min(enough, LONGEST, subject.limit):
-        listed = unwrapped(subject.plain).actions()
+        listed = subject.actions()
         actions.append(choose(listed))
         observed.step(actions[-1])
     return Played(actions, listed, observed.info["success"])

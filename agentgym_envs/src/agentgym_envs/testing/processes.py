@@ -3,11 +3,13 @@
 import os
 import time
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any, Protocol, TypeVar
 
 import gymnasium
 import numpy as np
 
+from agentgym_envs import registry
 from agentgym_envs.testing.process_state import changes, shared_state
 from agentgym_envs.testing.resources import children, marked, threads
 from agentgym_envs.testing.side_effects import Evidence
@@ -40,7 +42,8 @@ def determinism(subject: Subject) -> str:
 def vector(subject: Subject) -> str:
     """Make_vec plays the same episodes as single environments."""
     played = [_play(subject, seed) for seed in (11, 12)]
-    many = gymnasium.make_vec(subject.env_id, num_envs=2, **(subject.kwargs | {"admissible": True}))
+    given = deepcopy(subject.kwargs) | {"admissible": True}
+    many = gymnasium.make_vec(registry.spec(subject.env_id), num_envs=2, **given)
     try:
         observations, infos = many.reset(seed=11)
         for i, (_, single) in enumerate(played):
@@ -71,7 +74,9 @@ def _play(subject: Subject, seed: int) -> tuple[list[str], list[dict[str, Any]]]
     actions: list[str] = []
     shown: list[dict[str, Any]] = [{"observation": observation, "info": info}]
     for n in range(VECTOR_TURNS):
-        actions.append(info["admissible_actions"][(seed + 3 * n) % len(info["admissible_actions"])])
+        listed = info["admissible_actions"]
+        expect(bool(listed), f"turn {n + 1}: info['admissible_actions'] is {listed!r}")
+        actions.append(listed[(seed + 3 * n) % len(listed)])
         *turn, info = subject.shown.step(actions[-1])
         shown.append(dict(zip(_SHOWN, turn, strict=True)) | {"info": info})
         if turn[2] or turn[3]:

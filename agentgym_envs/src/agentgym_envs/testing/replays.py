@@ -11,6 +11,7 @@ from agentgym_envs.testing.subject import Env, Subject, expect
 from agentgym_envs.testing.transcripts import record
 
 TURNS = 15
+Container = tuple[Any, Any]  # a dictionary or list, and a copy of its content
 AHEAD = 3  # turns of the first environment before the second begins
 
 
@@ -22,7 +23,12 @@ def alongside(subject: Subject) -> str:
     """
     first, second = (record(subject.shown, seeds=[seed], turns=TURNS) for seed in (0, 1))
     _compare(_replay(subject.plain, 0, first), "without admissible=True and render_mode='ansi'")
-    _compare(_replay(subject.shown, 0, first, empty=True), "after the caller had emptied info")
+    with _restored() as emptied:
+        replay = _replay(subject.shown, 0, first, emptied)
+        _compare(
+            replay,
+            "after the caller had emptied info, which must not be an object of the environment",
+        )
     both = zip_longest(
         _replay(subject.plain, 0, first), chain([None] * AHEAD, _replay(subject.shown, 1, second))
     )
@@ -68,15 +74,22 @@ def _compare(turns: Iterator[tuple[Any, Any]], how: str) -> None:
 
 
 def _replay(
-    env: Env, seed: int, lines: Sequence[str], *, empty: bool = False
+    env: Env, seed: int, lines: Sequence[str], emptied: list[Container] | None = None
 ) -> Iterator[tuple[Any, Any]]:
-    """Plays the actions of a transcript; yields the recorded and the new result of each turn."""
+    """Plays the actions of a transcript; yields the recorded and the new result of each turn.
+
+    Args:
+        env: the environment.
+        seed: that of the transcript.
+        lines: the transcript.
+        emptied: if it is a list, each info is emptied, and the list gets what was in it.
+    """
     shown: tuple[Any, ...] = env.reset(seed=seed)
     yield _common(json.loads(lines[0])), _common(shown)
     for line in lines[1:]:
         action, *wanted = json.loads(line)
-        if empty:
-            _empty(shown[-1])
+        if emptied is not None:
+            _empty(shown[-1], emptied)
         shown = env.step(action)
         yield _common(wanted), _common(shown)
         if wanted[2] or wanted[3]:
@@ -93,8 +106,24 @@ def _common(shown: Sequence[Any]) -> Any:
     ]
 
 
-def _empty(value: Any) -> None:
+@contextmanager
+def _restored() -> Iterator[list[Container]]:
+    """Yields a list for emptied objects and fills them again at the end.
+
+    An environment can hand out its constants. The other checks must find them unchanged.
+    """
+    emptied: list[Container] = []
+    try:
+        yield emptied
+    finally:
+        for value, content in reversed(emptied):
+            value.clear()
+            _ = value.update(content) if isinstance(value, dict) else value.extend(content)
+
+
+def _empty(value: Any, emptied: list[Container]) -> None:
     if isinstance(value, dict | list):
         for item in value.values() if isinstance(value, dict) else value:
-            _empty(item)
+            _empty(item, emptied)
+        emptied.append((value, value.copy()))
         value.clear()

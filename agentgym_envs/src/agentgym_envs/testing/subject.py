@@ -2,12 +2,14 @@
 
 from collections import Counter
 from collections.abc import Callable
+from copy import deepcopy
 from functools import cached_property
 from itertools import chain, zip_longest
 from typing import Any, NamedTuple
 
 import gymnasium
 
+from agentgym_envs import registry
 from agentgym_envs.errors import ConformanceError
 from agentgym_envs.tasks import SPLITS, spread
 from agentgym_envs.testing.side_effects import Evidence
@@ -57,8 +59,15 @@ class Subject:
 
     def make(self, **more: Any) -> Env:
         """Returns another environment; :meth:`close` closes it."""
-        self._made.append(gymnasium.make(self.env_id, **(self.kwargs | more)))
+        own = deepcopy(self.kwargs)  # a constructor can change its arguments
+        self._made.append(gymnasium.make(registry.spec(self.env_id), **(own | more)))
         return self._made[-1]
+
+    def actions(self) -> list[str]:
+        """Returns the actions that :attr:`plain` lists now."""
+        listed = unwrapped(self.plain).actions()
+        expect(bool(listed), "actions() lists nothing before the end of the episode")
+        return list(listed)
 
     @cached_property
     def shown(self) -> Env:

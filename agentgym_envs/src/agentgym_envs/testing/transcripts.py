@@ -6,12 +6,14 @@ from typing import Any
 
 import gymnasium
 
+from agentgym_envs import registry
+
 
 def transcript(
     env_id: str, kwargs: dict[str, Any], *, seeds: Sequence[int] = (0, 1, 2), turns: int = 15
 ) -> list[str]:
     """Returns the results of a few short episodes of an environment, as lines of JSON."""
-    env = gymnasium.make(env_id, **(kwargs | {"admissible": True}))
+    env = gymnasium.make(registry.spec(env_id), **(kwargs | {"admissible": True}))
     try:
         return record(env, seeds=seeds, turns=turns)
     finally:

@@ -38,7 +38,10 @@ err = Output(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 def tournament(
-    game: Annotated[str, typer.Argument(help='A registered game, or "module:id".')],
+    game: Annotated[
+        str,
+        typer.Argument(help='A registered game, "module:id", "module:Class" or "./file.py:Class".'),
+    ],
     players: Annotated[
         list[str],
         typer.Argument(
@@ -75,7 +78,7 @@ def tournament(
     kwargs, entered = keywords(set_), read_players(players)
     played = checked_game(game, kwargs)
     settings = Settings(target=game, split=split, agent="tournament", format=None, kwargs=kwargs)
-    folder = out_ or Path("results") / re.sub(r"[^\w.-]+", "-", f"{game}-tournament")
+    folder = out_ or Path("results") / re.sub(r"[^\w.-]+", "-", f"{game}-tournament").lstrip("-.")
     with ExitStack() as stack:
         loop, caller = stack.enter_context(closing(Loop())), Caller(agent_timeout)
         rivals = competitors(entered, played, loop, caller, connections=concurrency)

@@ -58,7 +58,7 @@ class EnvConfig:
     """The environment that episodes are played in."""
 
     id: Name
-    """A registered environment id, or "module:id"."""
+    """A registered environment id, "module:id", "module:Class" or "./file.py:Class"."""
     name: str = ""
     """The environment's name in metrics and messages: letters, digits, "-", "_" and ".".
     Default: the last part of ``id`` without its version."""

@@ -26,8 +26,6 @@ run in threads, several at a time, so they can block.
 """
 
 import inspect
-import os
-import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -172,9 +170,8 @@ def load(name: str, options: Mapping[str, Any] | None = None) -> AgentFactory:
     """Loads an agent.
 
     Args:
-        name: a name in the entry-point group ``agentgym_envs.agents``, or "module:name". The module
-            can
-            be in the working directory.
+        name: a name in the entry-point group ``agentgym_envs.agents``, "module:name" or
+            "./file.py:name". The module can be in the working directory.
         options: keywords of the agent's constructor.
 
     Raises:
@@ -218,6 +215,4 @@ def _takes_all(target: Callable[..., Any]) -> bool:
 def _import(name: str) -> Any:
     if not all(name.partition(":")):
         raise ArgumentError(f"agent {name!r} is not of the form module:name")
-    if os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())
-    return plugins.imported(f"agent {name!r} cannot be imported", name)
+    return plugins.imported(f"agent {name!r} cannot be imported", name, plugins.import_source)
