@@ -3,6 +3,7 @@
 Exceptions install packages, train for long, or need a model, a browser or a person.
 """
 
+import importlib.util
 import re
 import shlex
 import subprocess
@@ -198,3 +199,22 @@ def test_the_quickstart_of_the_readme_is_the_committed_configuration():
     quick = configuration.load(ROOT / "benchmarks/quickstart.toml")
     assert quick.model.path == "scratch"
     assert quick.run.folder == "runs/quickstart"
+
+
+def test_a_page_that_installs_an_unpublished_plugin_says_how(monkeypatch):
+    """pip can install the folders of the line; the line goes away with the first release."""
+    spec = importlib.util.spec_from_file_location("install_lines", ROOT / "docs/install_lines.py")
+    lines = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(lines)
+    pages = {page: page.read_text() for page in lines.pages()}
+    assert [page for page, text in pages.items() if lines.with_line(text) != text] == []
+    for text in pages.values():
+        for name in re.findall(r"pip install (agentgym-[a-z]+)$", text, re.M):
+            found = [x for x in text.splitlines()[:3] if f"-e ./plugins/{name}`" in x]
+            assert len(found) == 1
+            assert all(
+                (ROOT / folder / "pyproject.toml").exists()
+                for folder in re.findall(r"-e \./(\S+?)[` ]", found[0])
+            )
+    monkeypatch.setattr(lines, "PUBLISHED", True)
+    assert not any(lines.MARK in lines.with_line(text) for text in pages.values())
