@@ -3,7 +3,7 @@
 Names of models and folders, and errors, are shown as they are, never as markup.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich import box
 from rich.console import Console
@@ -17,6 +17,7 @@ from agentgym_envs.evaluate.tables import Line, Table
 FORMATS: Mapping[str, str] = {  # key of a line's number to how it is written
     "success": "{success:.3f}",
     "low": "{low:.2f}–{high:.2f}",
+    "least": "{least:.2f}–{most:.2f}",
     "score": "{score:.3f}",
     "pass": "{pass:.3f} @{k}",
     "all": "{all:.3f} ^{k}",
@@ -30,30 +31,55 @@ FORMATS: Mapping[str, str] = {  # key of a line's number to how it is written
 }
 
 
-PUBLISHED = "success in percent"  # the title of a table
+PUBLISHED = "success beside published figures"  # the title of a table
 
 
-def show(console: Console, table: Table, title: str) -> None:
-    """Prints a table and its notes; omits last columns that do not fit the terminal."""
-    if table.lines:
-        _show_lines(console, table, title)
+def show(console: Console, table: Table, title: str) -> list[str]:
+    """Prints a table and its notes; omits last columns that do not fit the terminal.
+
+    Returns the keys of the printed columns.
+    """
+    shown = _show_lines(console, table, title) if table.lines else []
+    if table.warning:
+        console.print(Text(table.warning, style="yellow"))
     for note in table.notes:
         console.print(Text(note, style="dim"))
+    return shown
 
 
-def show_results(console: Console, rows: Sequence[Row], title: str) -> None:
-    """Prints the tables of a run that has episodes or faults."""
-    if not rows:
-        return
-    show(console, tables.results(rows), title)
-    for note in tables.notes(rows):
+def show_results(
+    console: Console, rows: Sequence[Row], title: str, remarks: Sequence[str] = ()
+) -> list[str]:
+    """Prints the tables of a run that has episodes or faults.
+
+    Args:
+        console: where to.
+        rows: the lines of the run, and rows of its missing episodes.
+        title: of the first table.
+        remarks: further notes.
+
+    Returns:
+        The sentences of the legend for what was printed.
+    """
+    if not any(row["row"] != "missing" for row in rows):
+        return []
+    table = tables.results(rows)
+    shown = show(console, table, title)
+    for note in (*remarks, *tables.notes(rows)):
         console.print(Text(note, style="dim"))
     published = tables.published([("this run", rows)])
     if published:
         show(console, published, PUBLISHED)
+    return table.meanings(shown)
 
 
-def _show_lines(console: Console, table: Table, title: str) -> None:
+def show_legend(console: Console, sentences: Iterable[str]) -> None:
+    """Prints the sentences of legends, each once."""
+    if text := " ".join(dict.fromkeys(sentences)):
+        console.print(Text(text, style="dim"))
+
+
+def _show_lines(console: Console, table: Table, title: str) -> list[str]:
     for number in range(len(table.columns), 0, -1):
         drawn = _drawn(table, table.columns[:number], title)
         if (
@@ -69,6 +95,7 @@ def _show_lines(console: Console, table: Table, title: str) -> None:
                 f"{left_out}: in a wider terminal, and in the page of agentgym report", style="dim"
             )
         )
+    return [key for key, _ in table.columns[:number]]
 
 
 def _drawn(table: Table, columns: Sequence[tuple[str, str]], title: str) -> RichTable:

@@ -2,14 +2,15 @@
 
 import asyncio
 import sys
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from typing import NamedTuple
 
 from rich.console import Console
 
 from agentgym_envs.errors import ProviderRefused
+from agentgym_envs.evaluate import planned, tables
 from agentgym_envs.evaluate import record as records
-from agentgym_envs.evaluate import tables
 from agentgym_envs.evaluate.budget import Budget
 from agentgym_envs.evaluate.display import show_results
 from agentgym_envs.evaluate.job import Job
@@ -31,14 +32,16 @@ class Outcome(NamedTuple):
     """The end of a job.
 
     Attributes:
-        rows: the lines of the job's episodes.
+        rows: the lines of the job's episodes, and rows of those that are missing.
         left: the number of episodes that are still missing.
         stopped: why the run ended early; empty if it did not.
+        legend: explains the printed columns.
     """
 
     rows: list[Row]
     left: int
     stopped: str
+    legend: Sequence[str] = ()
 
 
 def carry_out(job: Job) -> Outcome:
@@ -58,10 +61,13 @@ def carry_out(job: Job) -> Outcome:
         for torn in opened.torn:
             _warn(f"warning: {torn} ended in half a line, which is dropped")
         runner = _runner(job, opened)
-        if runner.missing(job.items):
+        heads = [runner.head("missing", item) for item in job.items]
+        if left := runner.missing(job.items):
             opened.begin(_session(job), change=job.options.allow_version_change)
+        opened.plan(heads)
+        if left:
             _run(runner, job, check=not fresh)
-        return _summary(runner, job)
+        return _summary(runner, job, heads)
     finally:
         opened.close()
 
@@ -149,11 +155,12 @@ async def _check(client: Provider) -> None:
         timer.cancel()
 
 
-def _summary(runner: Runner, job: Job) -> Outcome:
+def _summary(runner: Runner, job: Job, heads: Sequence[Row]) -> Outcome:
     """Prints the tables, and why episodes are missing."""
-    planned = {runner.key(item) for item in job.items}
-    rows = [row for row in runner.record.rows if Key.of(row) in planned]
-    show_results(out, rows, f"{job.player} on {job.settings.target}")
+    wanted = {runner.key(item) for item in job.items}
+    rows = [row for row in runner.record.rows if Key.of(row) in wanted]
+    rows += planned.missing(rows, planned.extended([], heads))
+    legend = show_results(out, rows, f"{job.player} on {job.settings.target}")
     left, total = len(runner.missing(job.items)), len(job.items)
     used = runner.budget.used
     spent = f", {used.spent}" if used.calls else ""
@@ -166,12 +173,7 @@ def _summary(runner: Runner, job: Job) -> Outcome:
         again = "" if runner.budget.spent else ". The same command plays them"
         verb = "is" if left == 1 else "are"
         _warn(f"{tables.counted(left, 'episode')} {verb} missing: {why}{again}")
-    return Outcome(rows, left, runner.stopped)
-
-
-def explain() -> None:
-    """Prints the legend of the tables."""
-    out.print(tables.LEGEND, style="dim")
+    return Outcome(rows, left, runner.stopped, legend)
 
 
 def _warn(text: str) -> None:

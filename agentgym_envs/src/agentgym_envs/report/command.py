@@ -1,16 +1,16 @@
 """``agentgym report``."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
 from agentgym_envs.errors import ArgumentError
+from agentgym_envs.evaluate import planned, tables
 from agentgym_envs.evaluate import record as records
-from agentgym_envs.evaluate import tables
-from agentgym_envs.evaluate.display import PUBLISHED, show, show_results
+from agentgym_envs.evaluate.display import PUBLISHED, show, show_legend, show_results
 from agentgym_envs.evaluate.folders import expanded, named
 from agentgym_envs.feedback.judged import judged
 from agentgym_envs.feedback.record import read, standing
@@ -33,23 +33,27 @@ def report(
 ) -> None:
     """Prints the tables of runs, compares them, and writes an HTML page with their episodes."""
     found = expanded(folders)
-    runs = [(name, folder, _read(folder)) for name, folder in zip(named(found), found, strict=True)]
-    named_rows = [(name, rows) for name, _, rows in runs]
-    judgements = judged(standing(read(comparisons)[0]), named_rows) if comparisons else None
+    folders = dict(zip(named(found), found, strict=True))
+    lines = {name: _read(folder) for name, folder in folders.items()}
+    judgements = judged(standing(read(comparisons)[0]), [*lines.items()]) if comparisons else None
+    settings = {name: records.read_settings(folder) for name, folder in folders.items()}
+    runs = [(name, planned.with_missing(rows, settings[name])) for name, rows in lines.items()]
+    shown = [shown_run(name, folders[name], rows, settings[name]) for name, rows in runs]
     write_report(
         page,
-        [shown_run(*run) for run in runs],
-        sections=shown_sections(named_rows),
+        shown,
+        sections=shown_sections(runs),
         comparisons=judgements,
-        legend=tables.LEGEND,
+        legend=legend(shown),
     )
-    for name, rows in named_rows:
-        show_results(out, rows, name)
-    if compared := tables.pairings(named_rows):
+    meanings: list[str] = []
+    for name, rows in runs:
+        meanings += show_results(out, rows, name, planned.remark(settings[name]))
+    if compared := tables.pairings(runs):
         show(out, compared, PAIRED)
     for note in judgements["notes"] if judgements else []:
         out.print(note)
-    out.print(tables.LEGEND, style="dim")
+    show_legend(out, meanings)
     out.print(f"wrote {page}", soft_wrap=True)
 
 
@@ -67,31 +71,45 @@ def _read(folder: Path) -> list[records.Row]:
     return rows
 
 
-def shown_run(name: str, folder: Path, rows: list[records.Row]) -> Run:
-    """Returns a run for the page, with its table as numbers."""
+def shown_run(name: str, folder: Path, rows: list[records.Row], settings: Mapping[str, Any]) -> Run:
+    """Returns a run for the page, with its table as numbers.
+
+    ``rows`` has the lines of the folder and rows of its missing episodes.
+    """
     table = tables.results(rows)
     columns = [
         column for key, head in table.columns for column in tables.IN_PAGE.get(key, [(key, head)])
     ]
-    notes = [*table.notes, *tables.notes(rows)]
-    settings = records.read_settings(folder)
+    notes = [*table.notes, *planned.remark(settings), *tables.notes(rows)]
     return Run(
         name=name,
-        settings=settings,
-        rows=rows,
+        settings={key: value for key, value in settings.items() if key != "planned"},
+        rows=[row for row in rows if row["row"] != "missing"],
         table=table.lines,
         columns=columns,
         notes=notes,
+        warning=table.warning,
+        legend=table.meanings(),
         folder=folder,
         prompts=records.prompts(folder),
     )
+
+
+def legend(runs: Sequence[Run]) -> str:
+    """Returns the meaning of the columns of all runs."""
+    used = {text for run in runs for text in run.legend}
+    return " ".join(text for text in tables.LEGEND.values() if text in used)
 
 
 def shown_sections(runs: Sequence[tuple[str, Sequence[records.Row]]]) -> list[Section]:
     """Returns the tables for the page that compare runs with each other and with the paper."""
     found = {PAIRED: tables.pairings(runs), PUBLISHED: tables.published(runs)}
     return [
-        Section(title.capitalize(), table.columns, table.lines, table.notes)
+        Section(title.capitalize(), table.columns, table.lines, _remarks(table))
         for title, table in found.items()
         if table
     ]
+
+
+def _remarks(table: tables.Table) -> list[str]:
+    return [*([table.warning] if table.warning else []), *table.notes]

@@ -20,8 +20,7 @@ function showSettings() {
 function written(key, value) {
   if (value === null || value === undefined) return "–";
   if (typeof value !== "number") return String(value);
-  if (SHARES.includes(key)) return `${(100 * value).toFixed(1)} %`;
-  const digits = { turns: 1, score: 3, tokens: 0 }[key] ?? (Number.isInteger(value) ? 0 : 3);
+  const digits = DIGITS[key] ?? (Number.isInteger(value) ? 0 : 3);
   return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
@@ -39,8 +38,16 @@ function interval(row, run) {
 const kind = (row) => row.kind ?? "family";
 const group = (row) => `${kind(row)} ${row.group ?? family(row)}`;
 
+/* The name of the only family, which its lines by kind and by difficulty need not repeat. */
+function onlyFamily() {
+  const names = unique(data.runs.flatMap((run) => run.table.filter((row) => kind(row) === "family").map((row) => row.family)));
+  return names.length === 1 ? `${names[0]}, ` : "";
+}
+
 function resultText(key, row) {
-  if (key === "interval") return typeof row.low === "number" ? `${written("low", row.low)} – ${written("high", row.high)}` : "–";
+  if (key === "family") return String(row.family ?? "–").replace(onlyFamily(), "");
+  const ends = { interval: ["low", "high"], bounds: ["least", "most"] }[key];
+  if (ends) return ends.every((end) => typeof row[end] === "number") ? ends.map((end) => written(end, row[end])).join("–") : "–";
   const power = { pass: "@", all: "^" }[key];
   return written(key, row[key]) + (power && row.k ? ` ${power}${row.k}` : "");
 }
@@ -48,10 +55,11 @@ function resultText(key, row) {
 function resultCell(key, row) {
   const text = resultText(key, row);
   const known = family(row);
+  const look = key === "family" ? { class: "name" } : key === "scenario" ? {} : { class: "number" };
   if (key === "family" && kind(row) === "family" && data.entries.some((entry) => family(entry) === known))
-    return make("td", {}, button(text, () => choose({ family: known }, true)));
+    return make("td", look, button(text, () => choose({ family: known }, true)));
   const named = key === "scenario" || key === "family";
-  return make("td", named ? {} : { class: "number" }, named && row[key] === undefined ? "" : text);
+  return make("td", look, named && row[key] === undefined ? "" : text);
 }
 
 function showTable() {
@@ -78,6 +86,22 @@ function showTable() {
     });
   }
   byId("table").replaceChildren(table);
+  hint();
+}
+
+/* Says how many columns a reader must scroll to. */
+function hint() {
+  const { left, width } = byId("table").getBoundingClientRect();
+  const heads = [...byId("table").querySelectorAll("th")];
+  const hidden = heads.filter((head) => head.textContent && head.getBoundingClientRect().right > left + width + 8).length;
+  byId("more").hidden = !hidden;
+  byId("more").textContent = `${counted(hidden, "more column")} to the right: scroll the table sideways →`;
+}
+
+function showWarnings() {
+  const several = data.runs.length > 1;
+  const told = data.runs.flatMap(({ warning }, run) => (warning ? [make("p", {}, several ? dot(run) : null, several ? ": " : null, warning)] : []));
+  byId("warnings").replaceChildren(...told);
 }
 
 function showNotes() {
