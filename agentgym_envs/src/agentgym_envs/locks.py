@@ -74,8 +74,10 @@ def held(path: Path) -> bool | None:
 def _flock(file: int, how: int) -> None:
     for left in reversed(range(TRIES)):
         try:
-            return fcntl.flock(file, how)
+            fcntl.flock(file, how)
         except BlockingIOError:
             if not left:
                 raise
             time.sleep(PAUSE)
+        else:
+            return

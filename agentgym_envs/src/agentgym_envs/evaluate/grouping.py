@@ -60,7 +60,7 @@ def _by_kind(rows: Sequence[Row]) -> Iterator[tuple[str, str, list[Row]]]:
 
 
 def _by_difficulty(rows: Sequence[Row]) -> Iterator[tuple[str, str, list[Row]]]:
-    for low, high in ranges([d for d in {_task(row): row["difficulty"] for row in rows}.values()]):
+    for low, high in ranges([*{_task(row): row["difficulty"] for row in rows}.values()]):
         name = f"difficulty {low:g}" if low == high else f"difficulty {low:g}–{high:g}"
         yield "difficulty", name, [row for row in rows if low <= row["difficulty"] <= high]
 

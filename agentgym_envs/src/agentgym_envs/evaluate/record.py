@@ -31,8 +31,8 @@ repeat a turn's are references: see :mod:`.packing`. Functions of this module re
 references.
 
 ``prompts.jsonl`` has the system prompts and tools that the lines name, each once.
-``settings.json`` has the settings, the sessions (see :mod:`.sessions`) and the planned episodes (see
-:mod:`.planned`).
+``settings.json`` has the settings, the sessions (see :mod:`.sessions`), and the planned episodes
+(see :mod:`.planned`).
 
 ``usage.jsonl`` has one line per reply of the model, written when the reply arrives::
 
@@ -327,8 +327,8 @@ def read_settings(folder: Path) -> dict[str, Any]:
         )
     if not planned.is_plan(found.get("planned", [])):
         raise ArgumentError(
-            f"{folder} holds no results: {SETTINGS} is damaged at 'planned'. Remove this key to go on"
-            " without the plan"
+            f"{folder} holds no results: {SETTINGS} is damaged at 'planned'. Remove this key"
+            " to go on without the plan"
         )
     return found
 

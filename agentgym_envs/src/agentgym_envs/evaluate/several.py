@@ -14,8 +14,8 @@ from agentgym_envs.evaluate.play_job import INTERRUPTED, Outcome, carry_out
 from agentgym_envs.evaluate.tables import Line, Table
 
 MARKED = (
-    "*: episodes are missing; the figure is of the finished ones, which are the short ones. In [ ] is"
-    " the success if all missing episodes fail, and if all are solved"
+    "*: episodes are missing; the figure is of the finished ones, which are the short ones. In [ ]"
+    " is the success if all missing episodes fail, and if all are solved"
 )
 out = Console(markup=False, emoji=False, highlight=False)
 err = Console(stderr=True, markup=False, emoji=False, highlight=False)

@@ -40,10 +40,10 @@ class Run:
         rows: the lines of its ``episodes.jsonl``.
         table: one row per family, computed from ``rows``. success, low, high, least, most, pass
             (at ``k`` attempts), any, invalid, truncated and paper are shares in [0, 1]. ``kind`` is
-            "family" or another kind of row. Rows of several runs with the same kind, scenario and family
-            (or ``group``) are shown together.
+            "family" or another kind of row. Rows of several runs with the same kind, scenario and
+            family (or ``group``) are shown together.
         columns: the shown keys of ``table`` and their labels; "interval" shows low and high, and
-            "bounds" least and most.
+            "bounds" shows least and most.
         notes: remarks about the table.
         warning: what a reader must know before the table; empty for nothing.
         legend: the meanings of the columns.

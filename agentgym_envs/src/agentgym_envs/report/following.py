@@ -188,7 +188,7 @@ class Following:
         Args:
             version: the version of the page's data; another one makes the page start again.
             start: number of episodes that the page has.
-            shown: number of runs, planned and read episodes in the page's tables; -1 without tables.
+            shown: number of runs, planned and read episodes in the page's tables; -1: no tables.
         """
         self.update()
         if version != self.version:

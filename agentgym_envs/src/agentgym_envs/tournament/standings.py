@@ -18,9 +18,9 @@ LEGEND = {
     "score": "score: mean over games.",
     "least": "bounds: the score if it is 0 in all missing games, and if it is 1.",
     "elo": (
-        "Elo: maximum-likelihood strengths of a Bradley–Terry model; the mean is 1000, and 400 points"
-        " are odds of ten to one. A draw is half a win. One extra draw per pair keeps all ratings"
-        " finite. A player without a game has no rating."
+        "Elo: maximum-likelihood strengths of a Bradley–Terry model; the mean is 1000, and 400"
+        " points are odds of ten to one. A draw is half a win. One extra draw per pair keeps all"
+        " ratings finite. A player without a game has no rating."
     ),
     "interval": (
         "95 %: bootstrap over tasks; a dash stands where a player won or lost every game, or where"
