@@ -377,9 +377,9 @@ def _bounds(groups: Sequence[Group]) -> Line:
     """Returns the means of the bounds, if an episode is missing."""
     if not any(group.coverage for group in groups):
         return {}
-    known = [group for group in groups if group.coverage or group.summary]
-    each = [(c.least, c.most) if (c := g.coverage) else (g.summary.success,) * 2 for g in known]
-    least, most = map(fmean, zip(*each, strict=True))
+    found = [(c.least, c.most) for group in groups if (c := group.coverage)]
+    whole = [s.success for group in groups if (s := group.summary) and not group.coverage]
+    least, most = (fmean([*ends, *whole]) for ends in zip(*found, strict=True))
     return {"least": least, "most": most}
 
 

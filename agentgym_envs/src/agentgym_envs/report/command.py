@@ -33,12 +33,12 @@ def report(
 ) -> None:
     """Prints the tables of runs, compares them, and writes an HTML page with their episodes."""
     found = expanded(folders)
-    folders = dict(zip(named(found), found, strict=True))
-    lines = {name: _read(folder) for name, folder in folders.items()}
+    places = dict(zip(named(found), found, strict=True))
+    lines = {name: _read(folder) for name, folder in places.items()}
     judgements = judged(standing(read(comparisons)[0]), [*lines.items()]) if comparisons else None
-    settings = {name: records.read_settings(folder) for name, folder in folders.items()}
+    settings = {name: records.read_settings(folder) for name, folder in places.items()}
     runs = [(name, planned.with_missing(rows, settings[name])) for name, rows in lines.items()]
-    shown = [shown_run(name, folders[name], rows, settings[name]) for name, rows in runs]
+    shown = [shown_run(name, places[name], rows, settings[name]) for name, rows in runs]
     write_report(
         page,
         shown,
