@@ -570,16 +570,16 @@ def test_the_commands_page_has_families_of_runs_beside_each_other_with_intervals
     two = [*played("babyai", "GoTo", "a", True), *played("babyai", "GoTo", "b", True), lost]
     page = opened(written=reported(tmp_path, one=one, two=two))
     shown = [
-        "scenario|family|Run||tasks|success|95 %|score|turns|invalid|truncated|tokens|faults",
-        "babyai|GoTo|one||2|0.500|0.03–0.97|0.500|2.0|0.50|0.00|1,234|–",
-        "||two||2|1.000|0.23–1.00|1.000|2.0|0.50|0.00|1,234|–",
-        "textcraft|Depth 1|one||1|0.000|0.00–0.95|0.000|2.0|0.50|0.00|1,234|–",
-        "babyai|Pickup|two||0|–|–|–|–|–|–|–|1",
-        "babyai|all|one||2|0.500|0.03–0.97|0.500|2.0|0.50|0.00|1,234|–",
-        "textcraft|all|one||1|0.000|0.00–0.95|0.000|2.0|0.50|0.00|1,234|–",
-        "|mean of 2 families|one||–|0.250|0.01–0.85|0.250|–|0.50|0.00|–|–",
-        "|mean of 1 of 2 families|two||–|1.000|0.23–1.00|1.000|–|0.50|0.00|–|–",
-        "|mean of 2 scenarios|one||–|0.250|0.01–0.85|0.250|–|0.50|0.00|–|–",
+        "scenario|family|Run||tasks|success|95 %|score|faults|turns|invalid|truncated|tokens",
+        "babyai|GoTo|one||2|0.500|0.03–0.97|0.500|–|2.0|0.50|0.00|1,234",
+        "||two||2|1.000|0.23–1.00|1.000|–|2.0|0.50|0.00|1,234",
+        "textcraft|Depth 1|one||1|0.000|0.00–0.95|0.000|–|2.0|0.50|0.00|1,234",
+        "babyai|Pickup|two||0|–|–|–|1|–|–|–|–",
+        "babyai|all|one||2|0.500|0.03–0.97|0.500|–|2.0|0.50|0.00|1,234",
+        "textcraft|all|one||1|0.000|0.00–0.95|0.000|–|2.0|0.50|0.00|1,234",
+        "|mean of 2 families|one||–|0.250|0.01–0.85|0.250|–|–|0.50|0.00|–",
+        "|mean of 1 of 2 families|two||–|1.000|0.23–1.00|1.000|–|–|0.50|0.00|–",
+        "|mean of 2 scenarios|one||–|0.250|0.01–0.85|0.250|–|–|0.50|0.00|–",
     ]
     assert table(page, "#table") == shown
     intervals = page.locator("#table svg").evaluate_all(

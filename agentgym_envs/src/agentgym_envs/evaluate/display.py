@@ -74,8 +74,8 @@ def show_results(
 
 
 def show_legend(console: Console, sentences: Iterable[str]) -> None:
-    """Prints the sentences of legends, each once."""
-    if text := " ".join(dict.fromkeys(sentences)):
+    """Prints the sentences of a legend."""
+    if text := " ".join(sentences):
         console.print(Text(text, style="dim"))
 
 

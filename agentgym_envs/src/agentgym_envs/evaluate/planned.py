@@ -130,7 +130,7 @@ def warning(found: Coverage | None) -> str:
     if found is None:
         return ""
     begin = f"{found.finished:,} of {found.episodes:,} episodes, incomplete: "
-    failed = f"{found.failed:,} failed in each try so far, which is never scored"
+    failed = f"{found.failed:,} failed in each try so far"
     if not found.unplayed:
         return begin + failed
     left = f"{found.unplayed:,} not played yet" + (f", {failed}" if found.failed else "")

@@ -73,7 +73,8 @@ def carry_out_all(pairs: Sequence[Pair]) -> bool:
         if outcome and outcome.stopped == INTERRUPTED:
             break
     show(out, table(done), "success")
-    show_legend(out, (text for _, outcome in done if outcome for text in outcome.legend))
+    meanings = {text for _, outcome in done if outcome for text in outcome.legend}
+    show_legend(out, tables.in_order(meanings))
     return len(done) == len(pairs) and all(outcome and not outcome.left for _, outcome in done)
 
 

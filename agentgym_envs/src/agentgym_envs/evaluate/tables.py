@@ -105,6 +105,11 @@ class Table:
         return [text for key, text in LEGEND.items() if key in keys]
 
 
+def in_order(sentences: Collection[str]) -> list[str]:
+    """Returns sentences of the legend, each once, in the order of the columns."""
+    return [text for text in LEGEND.values() if text in sentences]
+
+
 def results(rows: Sequence[Row]) -> Table:
     """Returns one line per family and per scenario, and their averages.
 

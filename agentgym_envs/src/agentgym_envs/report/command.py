@@ -53,7 +53,7 @@ def report(
         show(out, compared, PAIRED)
     for note in judgements["notes"] if judgements else []:
         out.print(note)
-    show_legend(out, meanings)
+    show_legend(out, tables.in_order(meanings))
     out.print(f"wrote {page}", soft_wrap=True)
 
 
@@ -97,8 +97,7 @@ def shown_run(name: str, folder: Path, rows: list[records.Row], settings: Mappin
 
 def legend(runs: Sequence[Run]) -> str:
     """Returns the meaning of the columns of all runs."""
-    used = {text for run in runs for text in run.legend}
-    return " ".join(text for text in tables.LEGEND.values() if text in used)
+    return " ".join(tables.in_order({text for run in runs for text in run.legend}))
 
 
 def shown_sections(runs: Sequence[tuple[str, Sequence[records.Row]]]) -> list[Section]:

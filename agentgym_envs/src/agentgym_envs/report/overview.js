@@ -62,12 +62,20 @@ function resultCell(key, row) {
   return make("td", look, named && row[key] === undefined ? "" : text);
 }
 
+/* The columns of all runs; a column that the first run lacks is behind the one before it in its own run. */
+function merged(all) {
+  const keys = [];
+  for (const columns of all)
+    columns.forEach(([key], i) => keys.includes(key) || keys.splice(i ? keys.indexOf(columns[i - 1][0]) + 1 : 0, 0, key));
+  return keys;
+}
+
 function showTable() {
   const labels = new Map(data.runs.flatMap((run) => run.columns));
   const rows = data.runs.flatMap((run, number) => run.table.map((row) => ({ number, row })));
   rows.sort((a, b) => KINDS.indexOf(kind(a.row)) - KINDS.indexOf(kind(b.row)));
   byId("results").hidden = !rows.length;
-  const keys = [...labels.keys()].filter((key) => key !== "scenario" || rows.some(({ row }) => row.scenario));
+  const keys = merged(data.runs.map((run) => run.columns)).filter((key) => key !== "scenario" || rows.some(({ row }) => row.scenario));
   const names = keys.filter((key) => key === "scenario" || key === "family");
   const others = keys.filter((key) => !names.includes(key));
   const several = data.runs.length > 1;
@@ -80,7 +88,7 @@ function showTable() {
     together.forEach(({ number, row }, i) => {
       const told = (key) => i > 0 && row[key] === together[i - 1].row[key];
       const first = names.map((key) => (told(key) ? make("td") : resultCell(key, row)));
-      const run = several ? make("td", {}, dot(number)) : null;
+      const run = several ? make("td", { class: "run" }, dot(number)) : null;
       const cells = [...first, run, ranged ? interval(row, number) : null, ...others.map((key) => resultCell(key, row))];
       table.append(make("tr", i < together.length - 1 ? { class: "follows" } : {}, ...cells));
     });
