@@ -9,8 +9,9 @@ from typer.testing import CliRunner
 
 from agentgym_envs.cli import app
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.evaluate import planned, read_rows, record, tables
+from agentgym_envs.evaluate import planned, read_rows, record, several, tables
 from agentgym_envs.evaluate.metrics import summarise
+from agentgym_envs.evaluate.play_job import INTERRUPTED, Outcome
 from agentgym_envs.evaluate.settings import Settings
 
 SAMPLE = Settings(agent="chat")
@@ -190,7 +191,7 @@ def test_an_interrupted_evaluation_is_reported_as_one(tmp_path, monkeypatch):
     assert (entry["episodes"], entry["attempts"], len(entry["tasks"])) == (6, 1, 6)
     del settings["planned"]
     (tmp_path / "run" / record.SETTINGS).write_text(json.dumps(settings))
-    assert "what was planned is unknown" in call("report", "run")
+    assert "the plan is unknown" in call("report", "run")
     call(*command)
     assert "unknown" not in call("report", "run"), "the command names the plan again"
 
@@ -200,3 +201,15 @@ def test_summaries_do_not_depend_on_the_plan():
     line = table(rows, planned.extended([], plan("a", "b", "c"))).lines[-1]
     found = summarise(rows)
     assert (line["success"], line["low"], line["high"]) == (found.success, *found.interval)
+
+
+def test_a_comparison_of_targets_marks_those_that_an_interrupt_left(monkeypatch, capsys):
+    """Ctrl-C in the first of two targets, after one of two episodes."""
+    rows = [episode("a")]
+    rows += planned.missing(rows, planned.extended([], plan("a", "b")))
+    monkeypatch.setattr(several, "carry_out", lambda job: Outcome(rows, 1, INTERRUPTED))
+    assert not several.carry_out_all([several.Pair("m", name, object()) for name in ("one", "two")])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "one two" in shown
+    assert "1.000 (0.05–1.00)* [0.50–1.00] none*" in shown
+    assert "*: episodes are missing" in shown

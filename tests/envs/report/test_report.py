@@ -615,7 +615,7 @@ def test_the_commands_page_has_attempts_notes_the_comparison_and_the_papers_figu
     )
     notes = texts(page, "#notes p")
     assert notes[0] == f"one two: {fewer}"
-    assert notes[1].startswith("one two: what was planned is unknown"), "no command played these"
+    assert notes[1].startswith("one two: the plan is unknown"), "no command played these"
     assert notes[2] == "two: 1 episode has no finite score and counts as 0"
     assert notes[3].startswith("success: mean over tasks")
     assert texts(page, "#sections h2") == [

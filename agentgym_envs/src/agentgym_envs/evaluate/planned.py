@@ -21,7 +21,7 @@ Row = dict[str, Any]
 FAMILY = ("suite", "scenario", "family", "env_id")
 TYPES = {**dict.fromkeys(FAMILY, str), "attempts": int, "episodes": int, "tasks": dict}
 """Required keys of an entry, and their types."""
-UNKNOWN = "what was planned is unknown, so episodes may be missing: an earlier version played this"
+UNKNOWN = "the plan is unknown, so episodes may be missing: an earlier version played this"
 
 
 class Coverage(NamedTuple):
@@ -92,7 +92,7 @@ def without_lines(rows: Iterable[Row]) -> list[Row]:
 
 
 def remark(settings: Mapping[str, Any]) -> list[str]:
-    """Returns that the plan of a folder is unknown, if it is.
+    """Returns a note that the plan of a folder is unknown, if it is.
 
     The evaluations of agentgym-train are written as a whole.
     """

@@ -71,11 +71,12 @@ def carry_out_all(pairs: Sequence[Pair]) -> bool:
         outcome = _carried_out(pair)
         done.append((pair, outcome))
         if outcome and outcome.stopped == INTERRUPTED:
+            done += [(left, Outcome([], 1, INTERRUPTED)) for left in pairs[len(done) :]]
             break
     show(out, table(done), "success")
     meanings = {text for _, outcome in done if outcome for text in outcome.legend}
     show_legend(out, tables.in_order(meanings))
-    return len(done) == len(pairs) and all(outcome and not outcome.left for _, outcome in done)
+    return all(outcome and not outcome.left for _, outcome in done)
 
 
 def table(done: Sequence[tuple[Pair, Outcome | None]]) -> Table:

@@ -92,7 +92,7 @@ class Table:
     notes: Sequence[str] = ()
     """Explanations of the numbers for a reader."""
     warning: str = ""
-    """What a reader must know before the numbers; empty for nothing."""
+    """A warning before the numbers; empty for none."""
 
     def meanings(self, shown: Collection[str] | None = None) -> list[str]:
         """Returns the sentences of the legend.
@@ -235,7 +235,7 @@ def _incomplete(runs: Sequence[tuple[str, Sequence[Row]]]) -> str:
 
 
 class Group(NamedTuple):
-    """What a line is about."""
+    """The content of a line."""
 
     summary: Summary | None
     """Of its episodes; None without any."""

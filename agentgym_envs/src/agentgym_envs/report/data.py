@@ -45,7 +45,7 @@ class Run:
         columns: the shown keys of ``table`` and their labels; "interval" shows low and high, and
             "bounds" shows least and most.
         notes: remarks about the table.
-        warning: what a reader must know before the table; empty for nothing.
+        warning: a warning before the table; empty for none.
         legend: the meanings of the columns.
         folder: the folder of the screenshots that ``rows`` name; None omits them.
         prompts: the system prompts and tools that ``rows`` name.

@@ -118,12 +118,8 @@ def shared_standings(
             line[seat] = f"{fmean(row['success'] for row in games):.3f}" if games else "–"
         lines.append(line | _missing(player, missing))
     lines.sort(key=lambda line: -line.get("success", 0.0))
-    measures = [
-        ("success", "success"),
-        ("low", "95 %"),
-        *_BOUNDS[: bool(missing)],
-        ("score", "score"),
-    ]
+    bounds = _BOUNDS[: bool(missing)]
+    measures = [("success", "success"), ("low", "95 %"), *bounds, ("score", "score")]
     measures = measures if rows else []
     shown = [(seat, f"as {seat}") for seat in seats]
     return _table([("player", ""), ("games", "games"), *measures, *shown], lines, missing, rows)
