@@ -209,7 +209,7 @@ def page(experiment: Experiment, command: str, rows: list[dict[str, Any]]) -> st
 
 {runs.table(["test", "model", "held-out episodes", *keys], means)}
 
-Success of each seed, with its 95 % interval over episodes:
+Success of each seed, with its 95 % interval over episodes (Wilson's):
 
 {runs.table(["test", "model", *(f"seed {seed}" for seed in range(count))], seeds)}
 """

@@ -208,7 +208,7 @@ def draw_panels(columns: list[list[str]], panels: list[Panel]) -> Figure:
 
 def _table(methods: Methods) -> list[str]:
     single = any(len(curves) == 1 for curves in methods.values())
-    spread = "95 % interval over tasks" if single else "mean ± sd"
+    spread = "95 % interval over tasks (Wilson's)" if single else "mean ± sd"
     rows = [
         (
             f"| method | before | at half | best | at the end ({spread}) | seeds at the end | steps"

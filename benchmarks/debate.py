@@ -111,6 +111,8 @@ def main(
         "",
         command,
         "",
+        "A cell has the success with Wilson's 95 % interval over tasks, and the calls per task.",
+        "",
         f"| method | passages seen | {' | '.join(KINDS)} |",
     ]
     lines.append("|---" * (2 + len(KINDS)) + "|")

@@ -38,7 +38,7 @@ half of its 95 % interval by Student's t distribution.
 
 {runs.table(HEAD, [[family, *_means(rows, family)] for family in families])}
 
-Each seed, with 95 % intervals over tasks, and the share of invalid actions:
+Each seed, with 95 % intervals over tasks (Wilson's), and the share of invalid actions:
 
 {runs.table(["family", "policy", *(f"seed {seed}" for seed in seeds)], _seeds(rows, families))}
 """

@@ -77,3 +77,15 @@ def test_builds_need_no_locks_and_a_living_draft_stays(fails, tmp_path, caplog):
             pass  # another process builds too
     assert sorted(os.listdir(tmp_path)) == ["draft-living", "thing"]
     assert not caplog.records
+
+
+def test_a_lock_that_is_held_for_a_moment_is_waited_for(tmp_path, monkeypatch):
+    """A look at whether a run is live does not stop a run that begins."""
+    path = tmp_path / "episodes.jsonl"
+    path.touch()
+    look = os.open(path, os.O_RDONLY)
+    locks.lock(look)
+    monkeypatch.setattr(locks.time, "sleep", lambda seconds: os.close(look))
+    Lines(path, busy="busy").close()
+    assert locks.held(path) is False
+    assert locks.held(tmp_path / "none") is False

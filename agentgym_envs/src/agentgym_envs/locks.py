@@ -3,6 +3,8 @@
 import errno
 import fcntl
 import logging
+import os
+import time
 from pathlib import Path
 
 log = logging.getLogger(__name__)
@@ -10,6 +12,7 @@ NO_LOCKS = frozenset(
     (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL, errno.ENOTTY)
 )
 """Errors of a file system without locks."""
+TRIES, PAUSE = 3, 0.02  # of a lock that another process may hold for a moment, and seconds between
 _warned: set[Path] = set()
 
 
@@ -31,7 +34,7 @@ def lock(
     """
     how = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     try:
-        fcntl.flock(file, how if wait else how | fcntl.LOCK_NB)
+        _flock(file, how if wait else how | fcntl.LOCK_NB)
     except OSError as error:
         if error.errno not in NO_LOCKS:
             raise
@@ -45,3 +48,36 @@ def lock(
             )
         return False
     return True
+
+
+def held(path: Path) -> bool | None:
+    """Returns whether a process has a lock of a file; None if that cannot be known.
+
+    The file is locked for a moment. :func:`lock` waits for the end of this moment.
+    """
+    try:
+        file = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return None
+    try:
+        return False if lock(file) else None
+    except BlockingIOError:
+        return True
+    except OSError:
+        return None
+    finally:
+        os.close(file)
+
+
+def _flock(file: int, how: int) -> None:
+    for left in reversed(range(TRIES)):
+        try:
+            fcntl.flock(file, how)
+        except BlockingIOError:
+            if not left:
+                raise
+            time.sleep(PAUSE)
+        else:
+            return

@@ -37,7 +37,8 @@ def test_calls_turns_and_the_rate_are_of_this_run():
         counts.turn()
     counts.row(FAULT)
     assert counts.news == (
-        "success 1.00, 1 fault, 1,610 tokens, 3 turns, 4 calls, 3.0 generated tokens/s"
+        "success 1.00 of the finished (0.11–1.00 of all), 1 fault, 1,610 tokens,"
+        " 3 turns, 4 calls, 3.0 generated tokens/s"
     )
 
 
@@ -104,7 +105,8 @@ def test_outside_a_terminal_a_line_follows_every_few_seconds(monkeypatch):
     lines = shown(events, every=0.05, seconds=0.3, monkeypatch=monkeypatch).splitlines()
     assert len(lines) >= 3
     assert lines[1] == (
-        "m on Maze: 1/9, success 1.00, 0 turns; latest error 0 s ago, next try in 8 s:"
+        "m on Maze: 1/9, success 1.00 of the finished (0.11–1.00 of all), 0 turns;"
+        " latest error 0 s ago, next try in 8 s:"
         " answered 500: no"
     )
 
@@ -122,10 +124,10 @@ def test_replies_that_reach_the_limit_are_shown_and_warned_about_once():
     def events(live):
         for n in range(60):
             live.reply(Reply(text="x", finish="length" if n % 3 == 0 else "stop"))
-        assert "33 % of the replies cut" in live.state.news
+        assert "20 of 60 replies cut" in live.state.news
 
     (warning,) = shown(events).splitlines()
-    assert warning.startswith("35 % of the replies reached --max-tokens"), "seven of twenty"
+    assert warning.startswith("7 of 20 replies reached --max-tokens")
     assert "raise it" in warning
 
     def few(live):

@@ -310,10 +310,10 @@ def test_a_table_has_families_scenarios_and_both_averages():
     }
     beside = tables.published([("one", rows), ("two", rows[:2])])
     assert beside.lines[:2] == [
-        {"who": "one", "textcraft": "0.0", "babyai": "66.7"},
-        {"who": "two", "babyai": "50.0"},
+        {"who": "one", "textcraft": "0.000", "babyai": "0.667"},
+        {"who": "two", "babyai": "0.500"},
     ]
-    assert beside.lines[4]["babyai"] == "96.7"
+    assert beside.lines[4]["babyai"] == "0.967"
     assert {line["source"] for line in beside.lines[2:]} == {"arXiv 2509.08755"}
 
 
@@ -321,8 +321,8 @@ def test_published_figures_are_those_of_the_scenarios_that_were_played():
     table = tables.published([("this run", [row("a", True, scenario="shop")])])
     assert [key for key, _ in table.columns] == ["who", "shop", "source"]
     assert {(line["source"], line["shop"]) for line in table.lines[1:]} == {
-        ("arXiv 2210.03629", "40.0"),
-        *(("arXiv 2505.10978", figure) for figure in ("23.7", "19.5", "66.1", "72.8")),
+        ("arXiv 2210.03629", "0.400"),
+        *(("arXiv 2505.10978", figure) for figure in ("0.237", "0.195", "0.661", "0.728")),
     }
     assert tables.published([("this run", [row("a", True, scenario="maze")])]) is None
 
@@ -413,18 +413,36 @@ def test_the_legend_says_what_each_column_is_a_mean_of():
     rows = [row("a", attempt=n, turns=(False,) * 3) for n in range(2)] + [
         row("b", False, turns=(True,), end="truncated")
     ]
-    (line,) = tables.results(rows).lines
+    table = tables.results(rows)
+    (line,) = table.lines
     assert line["success"] == 0.5, "a mean over tasks"
     assert line["turns"] == pytest.approx(7 / 3), "a mean over episodes"
     assert line["truncated"] == pytest.approx(1 / 3), "a share of episodes"
     assert line["invalid"] == pytest.approx(1 / 7), "a share of turns"
-    for told in (
-        "success and score: means over tasks",
-        "turns, tokens: means over episodes",
+    legend = " ".join(table.meanings())
+    for text in (
+        "success: mean over tasks",
+        "turns: mean over episodes",
+        "tokens: mean over episodes",
         "invalid: share of all turns",
+        "truncated: share of episodes",
     ):
-        assert told in tables.LEGEND
-    assert "truncated: share of episodes" in tables.LEGEND
+        assert text in legend
+
+
+def test_the_legend_is_about_the_shown_columns_alone():
+    """Every column but the names and the number of tasks has a sentence, and no other has."""
+    rows = [row("a", attempt=n) for n in range(2)] + [row("b", False, family="G", end="refused")]
+    table = tables.results(rows)
+    assert {key for key, _ in table.columns} - {"name", "tasks"} <= tables.LEGEND.keys()
+    assert [text.partition(":")[0] for text in table.meanings(["success", "pass"])] == [
+        "success",
+        "Pass@k",
+        "A mean of families or scenarios counts each the same.",
+    ]
+    absent = {"cut replies", "bounds", "not played", "failed", "faults"}
+    assert not absent & {text.partition(":")[0] for text in table.meanings()}
+    assert " ".join(tables.LEGEND.values()).count("AgentGym-RL") == 1, "the paper is named once"
 
 
 def test_an_episode_that_was_played_twice_counts_once_with_its_last_line():
@@ -453,7 +471,7 @@ def test_refused_episodes_count_and_the_figures_without_them_are_told():
     assert line["truncated"] == pytest.approx(1 / 6), "a refusal does not count as a truncation"
     assert ("refused", "refused") in table.columns
     (note,) = (note for note in table.notes if "refused" in note)
-    assert note.startswith("2 of 6 episodes (33 %) refused")
+    assert note.startswith("2 of 6 episodes refused")
     assert "success 0.500 and score 0.500" in note, "a, b, c's second attempt, and e"
     assert "no episode is left" in " ".join(tables.results(rows[4:5]).notes)
     unrefused = tables.results(rows[:2])
@@ -464,7 +482,7 @@ def test_episodes_that_were_too_long_for_the_model_are_told_apart_from_those_out
     rows = [row("a"), row("b", False, end="truncated"), row("c", False, end="context")]
     assert not [note for note in tables.results(rows[:2]).notes if "too long" in note]
     (note,) = tables.results(rows).notes
-    assert note.startswith("1 of 3 episodes (33 %) ended")
+    assert note.startswith("1 of 3 episodes ended")
     assert "turn" not in note
     (note,) = tables.results([*rows, row("d", False, end="context", turns=())]).notes
     assert note.startswith("2 of 4 episodes")
@@ -475,5 +493,5 @@ def test_replies_that_reached_the_limit_are_counted():
     calls = [{"finish": finish} for finish in ("length", "stop", "stop", "tool_calls")]
     table = tables.results([row("a") | {"calls": calls}, row("b") | {"calls": calls}])
     assert table.lines[0]["cut"] == 0.25
-    assert "25 % of the replies reached --max-tokens" in " ".join(table.notes)
+    assert "2 of 8 replies reached --max-tokens" in " ".join(table.notes)
     assert "cut" not in tables.results([row("a") | {"calls": calls[1:]}]).lines[0]

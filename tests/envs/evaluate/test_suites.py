@@ -82,9 +82,9 @@ def test_the_classic_suite_is_played_beside_published_figures(tmp_path):
     assert done.exit_code == 0, done.output
     lines = [line.split("  ") for line in done.output.splitlines()]
     cells = [[cell.strip() for cell in line if cell.strip()] for line in lines]
-    assert ["this run", "100.0", "100.0", "100.0"] in cells
-    assert ["Qwen2.5-7B, GiGPO", "90.8", "72.8", "arXiv 2505.10978"] in cells
-    assert ["GPT-4o, tool calls", "42.0", "tau-bench's README, airline"] in cells
+    assert ["this run", "1.000", "1.000", "1.000"] in cells
+    assert ["Qwen2.5-7B, GiGPO", "0.908", "0.728", "arXiv 2505.10978"] in cells
+    assert ["GPT-4o, tool calls", "0.420", "tau-bench's README, airline"] in cells
     text = " ".join(done.output.split())
     assert "Heat, Cool, Pick two: without games=FOLDER, embedded tasks by ALFWorld's rules" in text
     assert "Shop: without products=FILE, an embedded catalogue by WebShop's rules" in text
@@ -181,5 +181,5 @@ def test_the_command_prints_families_scenarios_and_the_papers_figures(small, tmp
     lines = [line.split() for line in done.output.splitlines()]
     assert ["Depth", "4", "3", "1.000"] in [line[:4] for line in lines]
     assert ["all", "of", "babyai", "5", "1.000"] in [line[:5] for line in lines]
-    assert ["this", "run,", "3", "of", "4", "families", "100.0", "100.0", "100.0"] in lines
+    assert ["this", "run,", "3", "of", "4", "families", "1.000", "1.000", "1.000"] in lines
     assert "Published figures are of the papers' own tasks" in done.output

@@ -27,7 +27,7 @@ def test_cohens_kappa_is_the_hand_worked_one():
     assert (found.annotators, found.pairs) == (("kim", "lee"), 50)
     assert found.raw == pytest.approx(0.7)
     assert found.kappa == pytest.approx(0.4)
-    assert str(found) == "agreement of kim, lee on 50 pairs: 70 %, Cohen's κ 0.40"
+    assert str(found) == "agreement of kim, lee on 50 pairs: 0.70, Cohen's κ 0.40"
 
 
 def test_cohens_kappa_keeps_to_each_ones_own_shares():
@@ -76,4 +76,4 @@ def test_one_annotator_agrees_with_nobody(choices):
 def test_kappa_is_unknown_where_only_one_choice_was_made():
     found = agreement(judged(kim="aa", lee="aa"))
     assert (found.raw, found.kappa) == (1, None)
-    assert str(found).endswith("100 %, Cohen's κ –, as only one choice was made")
+    assert str(found).endswith("1.00, Cohen's κ –, as only one choice was made")

@@ -187,7 +187,7 @@ def test_undo_reload_and_another_annotator(opened):
         press(other, "t", "t")
         assert (
             other.inner_text("#agreement")
-            == "agreement of kim, lee & co on 2 pairs: 50 %, Cohen's κ 0.00"
+            == "agreement of kim, lee & co on 2 pairs: 0.50, Cohen's κ 0.00"
         )
         press(other, "u")
         assert other.inner_text("#position") == "2 of 2"

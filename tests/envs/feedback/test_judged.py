@@ -50,5 +50,5 @@ def test_choices_stand_together_by_pair_and_add_up_by_run():
     assert told["notes"][:3] == [
         "one and two: one is better 1, two is better 1, equally good 1, neither 1",
         "one: earlier attempt 0, later attempt 1, equally good 0, neither 0",
-        "agreement of kim, lee on 2 pairs: 0 %, Cohen's κ 0.00",
+        "agreement of kim, lee on 2 pairs: 0.00, Cohen's κ 0.00",
     ]

@@ -105,7 +105,7 @@ def test_runs_named_in_the_other_order_are_the_same_pairs_on_the_same_sides():
             going.judge(
                 name, question.number, "left" if first(question.left) == "of two" else "right", ""
             )
-    assert "of kim, lee on 20 pairs: 100 %" in lee.state("lee").agreement
+    assert "of kim, lee on 20 pairs: 1.00" in lee.state("lee").agreement
     assert lee.state("kim").question is kim.state("lee").question is None
     assert {first(row[row["choice"]]) for row in standing(file.rows)} == {"of two"}
     shown = [

@@ -368,7 +368,7 @@ def test_numbers_that_json_lacks_are_shown_as_missing(opened):
         }
     ]
     page = opened(Run("a", {"limit": float("inf")}, rows, table, TABLE))
-    assert texts(page, "#table td") == ["maze", "Maze", "–", "–", "100.0 %", "3.0"]
+    assert texts(page, "#table td") == ["maze", "Maze", "–", "–", "1.00", "3.0"]
     assert texts(page, "#settings td") == ["limit", "null"]
     read(page)
     assert texts(page, ".turn header")[0] == "Turn 1reward 0"
@@ -453,8 +453,8 @@ def test_the_charts_are_the_hand_worked_ones(opened):
     two = [episode("a", 2), episode("a", 2, False, attempt=1)]
     page = opened(Run("one", {}, one), Run("two", {}, two))
     assert texts(page, "figure .legend li") == [
-        "one 75.0 % of 4 episodes, 4 tasks",
-        "two 50.0 % of 2 episodes, 1 task",
+        "one 0.750 of 4 episodes, 4 tasks",
+        "two 0.500 of 2 episodes, 1 task",
     ]
     heights = [
         float(y)
@@ -478,18 +478,18 @@ def test_the_charts_are_the_hand_worked_ones(opened):
         "Success by difficulty: agentgym/Other-v0over a bar: its episodes",
     ]
     assert texts(page, "rect title") == [
-        "one: 66.7 % of 3 episodes",
-        "two: 50.0 % of 2 episodes",
-        "one: 100.0 % of 1 episode",
+        "one: 0.667 of 3 episodes",
+        "two: 0.500 of 2 episodes",
+        "one: 1.000 of 1 episode",
     ]
     page.select_option("[name=family]", "maze · Other")
-    assert texts(page, "figure .legend li") == ["one 100.0 % of 1 episode, 1 task"]
+    assert texts(page, "figure .legend li") == ["one 1.000 of 1 episode, 1 task"]
 
 
 def test_many_difficulties_share_bars(opened):
     page = opened(Run("one", {}, [episode(f"t-{i}", 1, i < 40, difficulty=i) for i in range(80)]))
     bars = texts(page, "rect title")
-    assert bars == [f"one: {share} % of 10 episodes" for share in ("100.0",) * 4 + ("0.0",) * 4]
+    assert bars == [f"one: {share} of 10 episodes" for share in ("1.000",) * 4 + ("0.000",) * 4]
     assert [told for told in texts(page, "svg text") if "–" in told] == [
         f"{low}–{low + 9}" for low in range(0, 80, 10)
     ]
@@ -514,8 +514,8 @@ def test_the_table_has_a_line_for_each_run(opened):
     )
     assert cells == [
         "Scenario|Family|Run||Success|from|to|Turns",
-        "maze|Maze|x||25.0 %|10.0 %|50.0 %|0.0",
-        "||y||25.0 %|10.0 %|50.0 %|1.0",
+        "maze|Maze|x||0.250|0.10|0.50|0.0",
+        "||y||0.250|0.10|0.50|1.0",
     ]
     assert texts(page, "#settings td") == ["seed", "0", "1", "model.name", '"m"', '"m"']
     assert texts(page, "#settings td.differs") == ["0", "1"]
@@ -540,9 +540,10 @@ def played(scenario, family, task_id, *successes):
 
 
 def reported(tmp_path, *options, **runs):
-    """Writes runs and has the command report them; returns its page."""
+    """Writes runs, where they have rows, and has the command report them; returns its page."""
     for name, rows in runs.items():
-        record.write(tmp_path / name, {"agent": name}, rows)
+        if rows is not None:
+            record.write(tmp_path / name, {"agent": name}, rows)
     arguments = [
         "report",
         *(str(tmp_path / name) for name in runs),
@@ -556,9 +557,9 @@ def reported(tmp_path, *options, **runs):
 
 
 def test_the_commands_page_has_families_of_runs_beside_each_other_with_intervals(opened, tmp_path):
-    """Mid-p intervals: 2.5–97.5 of 1 of 2, 22.4–100 of 2 of 2, 0–95 percent of 0 of 1.
+    """Mid-p intervals: 0.025–0.975 of 1 of 2, 0.224–1 of 2 of 2, 0–0.95 of 0 of 1.
 
-    The package's own simulation is within one percentage point.
+    The package's own simulation is within 0.01.
     """
     one = [
         *played("babyai", "GoTo", "a", True),
@@ -569,22 +570,22 @@ def test_the_commands_page_has_families_of_runs_beside_each_other_with_intervals
     two = [*played("babyai", "GoTo", "a", True), *played("babyai", "GoTo", "b", True), lost]
     page = opened(written=reported(tmp_path, one=one, two=two))
     shown = [
-        "scenario|family|Run||tasks|success|95 %|score|turns|invalid|truncated|tokens|faults",
-        "babyai|GoTo|one||2|50.0 %|2.6 % – 97.4 %|0.500|2.0|50.0 %|0.0 %|1,234|–",
-        "||two||2|100.0 %|22.8 % – 100.0 %|1.000|2.0|50.0 %|0.0 %|1,234|–",
-        "textcraft|Depth 1|one||1|0.0 %|0.0 % – 95.1 %|0.000|2.0|50.0 %|0.0 %|1,234|–",
-        "babyai|Pickup|two||0|–|–|–|–|–|–|–|1",
-        "babyai|all|one||2|50.0 %|2.6 % – 97.4 %|0.500|2.0|50.0 %|0.0 %|1,234|–",
-        "textcraft|all|one||1|0.0 %|0.0 % – 95.1 %|0.000|2.0|50.0 %|0.0 %|1,234|–",
-        "|mean of 2 families|one||–|25.0 %|1.1 % – 85.4 %|0.250|–|50.0 %|0.0 %|–|–",
-        "|mean of 1 of 2 families|two||–|100.0 %|22.8 % – 100.0 %|1.000|–|50.0 %|0.0 %|–|–",
-        "|mean of 2 scenarios|one||–|25.0 %|1.1 % – 85.4 %|0.250|–|50.0 %|0.0 %|–|–",
+        "scenario|family|Run||tasks|success|95 %|score|faults|turns|invalid|truncated|tokens",
+        "babyai|GoTo|one||2|0.500|0.03–0.97|0.500|–|2.0|0.50|0.00|1,234",
+        "||two||2|1.000|0.23–1.00|1.000|–|2.0|0.50|0.00|1,234",
+        "textcraft|Depth 1|one||1|0.000|0.00–0.95|0.000|–|2.0|0.50|0.00|1,234",
+        "babyai|Pickup|two||0|–|–|–|1|–|–|–|–",
+        "babyai|all|one||2|0.500|0.03–0.97|0.500|–|2.0|0.50|0.00|1,234",
+        "textcraft|all|one||1|0.000|0.00–0.95|0.000|–|2.0|0.50|0.00|1,234",
+        "|mean of 2 families|one||–|0.250|0.01–0.85|0.250|–|–|0.50|0.00|–",
+        "|mean of 1 of 2 families|two||–|1.000|0.23–1.00|1.000|–|–|0.50|0.00|–",
+        "|mean of 2 scenarios|one||–|0.250|0.01–0.85|0.250|–|–|0.50|0.00|–",
     ]
     assert table(page, "#table") == shown
     intervals = page.locator("#table svg").evaluate_all(
         "(all) => all.map((e) => e.getAttribute('aria-label'))"
     )
-    assert intervals[:3] == ["2.6 % to 97.4 %", "22.8 % to 100.0 %", "0.0 % to 95.1 %"]
+    assert intervals[:3] == ["0.03 to 0.97", "0.23 to 1.00", "0.00 to 0.95"]
     line = page.locator("#table svg").first.locator("line.curve")
     assert float(line.get_attribute("x1")) == pytest.approx(5 + 90 * 0.0253, abs=0.1)
     assert float(line.get_attribute("x2")) == pytest.approx(5 + 90 * 0.9747, abs=0.1)
@@ -605,28 +606,33 @@ def test_the_commands_page_has_attempts_notes_the_comparison_and_the_papers_figu
     cells = [line.split("|") for line in table(page, "#table")]
     assert [(line[2], line[4], *line[8:10]) for line in cells] == [
         ("Run", "tasks", "Pass@k", "Pass^k"),
-        ("one", "2×1–2", "100.0 % @2", "0.0 % ^2"),
-        ("two", "2×1–2", "100.0 % @2", "100.0 % ^2"),
+        ("one", "2×1–2", "1.000 @2", "0.000 ^2"),
+        ("two", "2×1–2", "1.000 @2", "1.000 ^2"),
     ]
     fewer = (
         "1 of 2 tasks have fewer attempts; Pass@k, Pass^k and score > 0 are of those that have the"
         " most of their line"
     )
     notes = texts(page, "#notes p")
-    assert notes[:2] == [f"one two: {fewer}", "two: 1 episode has no finite score and counts as 0"]
-    assert notes[2].startswith("success and score: means over tasks")
-    assert texts(page, "#sections h2") == ["The same tasks in both", "Success in percent"]
+    assert notes[0] == f"one two: {fewer}"
+    assert notes[1].startswith("one two: the plan is unknown"), "no command played these"
+    assert notes[2] == "two: 1 episode has no finite score and counts as 0"
+    assert notes[3].startswith("success: mean over tasks")
+    assert texts(page, "#sections h2") == [
+        "The same tasks in both",
+        "Success beside published figures",
+    ]
     assert table(page, "#sections section:nth-child(1)") == [
         "runs|tasks|difference|95 %|better|worse|p",
         "two − one|2|+0.750|-0.61 to +0.99|2|0|0.5",
     ]
     assert table(page, "#sections section:nth-child(2)") == [
         "|babyai|source",
-        "one|25.0|",
-        "two|100.0|",
-        "Qwen2.5-7B, untrained|66.7|arXiv 2509.08755",
-        "7B, RL at a fixed horizon|92.2|arXiv 2509.08755",
-        "7B, ScalingInter-RL|96.7|arXiv 2509.08755",
+        "one|0.250|",
+        "two|1.000|",
+        "Qwen2.5-7B, untrained|0.667|arXiv 2509.08755",
+        "7B, RL at a fixed horizon|0.922|arXiv 2509.08755",
+        "7B, ScalingInter-RL|0.967|arXiv 2509.08755",
     ]
     assert texts(page, "#sections p") == [
         "Published figures are of the papers' own tasks, which differ from these."
@@ -637,7 +643,7 @@ def test_difficulties_of_a_family_come_first_and_filter_nothing(opened, tmp_path
     rows = [episode("a", difficulty=1), episode("b", success=False, difficulty=2)]
     page = opened(written=reported(tmp_path, one=rows))
     families = [line.split("|")[1] for line in table(page, "#table")]
-    assert families == ["family", "Maze, difficulty 1", "Maze, difficulty 2", "Maze"]
+    assert families == ["family", "difficulty 1", "difficulty 2", "Maze"]
     assert texts(page, "#table button") == ["Maze"]
 
 
@@ -1054,7 +1060,7 @@ def test_comparisons_lead_to_both_episodes_and_say_who_chose_what(opened, tmp_pa
     assert texts(page, "#comparisons p") == [
         "one and two: one is better 1, two is better 1, equally good 1, neither 1",
         "old and two: old is better 1, two is better 0, equally good 0, neither 0",
-        "agreement of kim, lee on 2 pairs: 0 %, Cohen's κ 0.00",
+        "agreement of kim, lee on 2 pairs: 0.00, Cohen's κ 0.00",
         "1 of 3 pairs have an episode that is in none of these folders",
     ]
     assert texts(page, "#comparisons button") == ["a", "b"]
@@ -1133,3 +1139,58 @@ def test_thousands_of_episodes_stay_quick(opened, count):
     page.wait_for_selector(f"#entry-{count - 1}")
     assert tasks(page)[-1] == f"t-{count - 1}"
     assert page.locator("#rows .entry").count() < 60
+
+
+def test_an_incomplete_run_says_so_before_its_table_and_has_bounds(opened, tmp_path):
+    """Two of eight are solved, one failed; the other run has all eight."""
+    tasks = [f"{kind}-{n}" for kind in ("near", "far") for n in range(4)]
+    family = {name: key("a")[name] for name in ("suite", "scenario", "family", "env_id")}
+    plan = [family | {"attempts": 1, "episodes": 8, "tasks": dict.fromkeys(tasks, 1)}]
+    lost = fault(tasks[2], usage={})
+    record.write(tmp_path / "half", {"planned": plan}, [*map(episode, tasks[:2]), lost])
+    record.write(tmp_path / "all", {"planned": plan}, [episode(task) for task in tasks])
+    page = opened(written=reported(tmp_path, half=None, all=None))
+    (warning,) = texts(page, "#warnings p")
+    assert warning.startswith("half: 2 of 8 episodes, incomplete: finished episodes are the short")
+    assert "5 not played yet, 1 failed in each try" in warning
+    heads, *lines = [line.split("|") for line in table(page, "#table")]
+    column = heads.index("bounds")
+    assert [(line[1], line[4], line[column]) for line in lines] == [
+        *[("far", "0 of 4", "0.00–1.00"), ("", "4", "–")],
+        *[("near", "2 of 4", "0.50–1.00"), ("", "4", "–")],
+        *[("Maze", "2 of 8", "0.25–1.00"), ("", "8", "–")],
+    ]
+    assert texts(page, "#count") == ["11 of 11"], "a missing episode is no entry"
+    assert "planned" not in " ".join(texts(page, "#settings td"))
+    assert "short ones: half (2 of 8 episodes)" in texts(page, "#sections p")[0]
+
+
+def test_the_page_has_one_unit_and_a_legend_for_its_columns_alone(opened, tmp_path):
+    one = [*played("babyai", "GoTo", "a", True, False), *played("babyai", "GoTo", "b", False)]
+    page = opened(written=reported(tmp_path, one=one))
+    text = page.inner_text("#overview")
+    assert re.findall(r"[^ ]+ %", text.replace("95 %", "")) == []
+    assert "percent" not in text
+    legend = texts(page, "#notes p")[-1]
+    assert "Pass@k: unbiased" in legend
+    assert legend.count("paper") == 2, "its name, and a reference to it"
+    for absent in ("bounds:", "cut replies:", "faults:", "refused:"):
+        assert absent not in legend
+
+
+@pytest.mark.parametrize(("width", "hidden"), [(1280, 0), (390, 6)])
+def test_columns_that_do_not_fit_are_counted(opened, width, hidden):
+    row = {"scenario": "", "family": "Maze", "success": 0.25, "turns": 4, "score": 0.5}
+    columns = [("family", "family"), *((f"c{n}", f"a column {n}") for n in range(10))]
+    page = opened(Run("one", {}, [episode("a")], [row], columns))
+    page.set_viewport_size({"width": width, "height": 800})
+    page.wait_for_function("(any) => byId('more').hidden === !any", arg=hidden)
+    if hidden:
+        (count,) = re.findall(r"^(\d+) more columns", page.inner_text("#more"))
+        edge = page.evaluate("byId('table').getBoundingClientRect().right + 8")
+        ends = page.locator("#table th").evaluate_all(
+            "(all) => all.map((th) => (th.textContent ? th.getBoundingClientRect().right : 0))"
+        )
+        assert int(count) == sum(end > edge for end in ends) >= hidden
+        page.evaluate("byId('table').scrollLeft = 10000")
+        page.wait_for_function("() => byId('more').hidden")

@@ -1,5 +1,7 @@
 """The page that follows evaluations: what it reads, in a browser, and asked by hand."""
 
+import errno
+import fcntl
 import http.client
 import json
 import re
@@ -19,6 +21,7 @@ from agentgym_envs.cli import app
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate import record
 from agentgym_envs.evaluate.frames import read_rows
+from agentgym_envs.evaluate.settings import Settings
 from agentgym_envs.report.following import Following
 from agentgym_envs.report.view import Server
 
@@ -319,6 +322,67 @@ def counts(page, text):
     page.wait_for_function("(text) => byId('count').textContent === text", arg=text)
 
 
+def lives(folders):
+    return Following(folders).news(1, 0, -1)["live"]
+
+
+def test_a_run_is_live_while_a_process_has_its_lock(folder, tmp_path):
+    """A run that goes on, one that was killed, one that ended, and a file system without locks."""
+    assert lives([folder]) == [False]
+    going = record.Record(tmp_path / "going", Settings(agent="chat"))
+    try:
+        assert lives([folder.parent, tmp_path / "going"]) == [False, True]
+        with pytest.raises(ArgumentError, match="another run is at work"):
+            record.Record(tmp_path / "going", Settings(agent="chat"))
+    finally:
+        going.close()
+    assert lives([tmp_path / "going"]) == [False]
+    record.Record(tmp_path / "going", Settings(agent="chat")).close()
+
+
+def test_a_killed_run_is_not_live(folder):
+    code = "import fcntl, sys; f = open(sys.argv[1]); fcntl.flock(f, 2); print(flush=True); input()"
+    command = [sys.executable, "-S", "-c", code, str(folder / record.EPISODES)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        assert lives([folder]) == [True]
+        process.kill()
+        process.wait()
+        assert lives([folder]) == [False]
+
+
+def test_a_training_run_is_live_while_it_has_its_own_lock(tmp_path):
+    evaluation = tmp_path / "run" / "episodes" / "before"
+    record.write(evaluation, {"step": 0}, [played("a")])
+    with (tmp_path / "run" / ".lock").open("w") as file:
+        assert lives([tmp_path / "run"]) == [False]
+        fcntl.flock(file, fcntl.LOCK_SH)  # shared by its processes
+        assert lives([tmp_path / "run"]) == [True]
+    assert lives([tmp_path / "run"]) == [False]
+
+
+def test_without_locks_nobody_knows_whether_a_run_is_live(folder, monkeypatch):
+    def flock(file, how):
+        raise OSError(errno.ENOLCK, "no locks")
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    assert lives([folder]) == [None]
+
+
+def test_a_plan_that_grows_changes_the_tables(folder):
+    following = Following([folder])
+    known = following.news(following.version, 0, -1)
+    assert following.news(following.version, 2, known["counted"])["overview"] is None
+    entry = {key: played("a")[key] for key in ("suite", "scenario", "family", "env_id")}
+    entry |= {"attempts": 1, "episodes": 3, "tasks": dict.fromkeys("abc", 1)}
+    settings = record.read_settings(folder) | {"planned": [entry]}
+    (folder / record.SETTINGS).write_text(json.dumps(settings))
+    following._next = 0.0  # tables are not computed all the time
+    (run,) = following.news(following.version, 2, known["counted"])["overview"]["runs"]
+    assert run["warning"].startswith("2 of 3 episodes, incomplete")
+    assert run["table"][-1]["least"] == pytest.approx(1 / 3)
+
+
 def test_episodes_appear_while_the_page_is_open(folder, opened):
     with served(folder.parent) as server:
         page = opened(server)
@@ -330,8 +394,11 @@ def test_episodes_appear_while_the_page_is_open(folder, opened):
         counts(page, "4 of 4")
         assert tasks(page) == ["d", "c", "b", "a"]
         assert page.inner_text("#used") == "4,000 tokens, cost 1.625"
-        assert re.match(r"● live, last episode \d+ s ago", page.inner_text("#live"))
-        page.wait_for_function("() => byId('table').textContent.includes('66.7 %')")
+        assert re.match(r"○ ended, last episode \d+ s ago", page.inner_text("#live"))
+        with (folder / record.EPISODES).open() as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            page.wait_for_function("() => byId('live').textContent.startsWith('● live, last')")
+        page.wait_for_function("() => byId('table').textContent.includes('0.667')")
         assert texts(page, "[name=fault] option") == ["any", "provider"]
         page.click("#entry-1")
         page.wait_for_selector("#sides[data-episode='2']")

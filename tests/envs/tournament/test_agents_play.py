@@ -243,7 +243,7 @@ def test_a_server_that_fails_takes_its_player_out_and_no_other_one():
     assert output.count("bad: ") == 1, "one line for one kind of failure"
     assert "answers 400 (task pile-7, try 1 of 3)" in output
     assert next(cells for cells in map(str.split, output.splitlines()) if cells[:1] == ["bad"]) == [
-        *("bad", "0", "0–0–0", "0–0–0", "–", "–", "16")
+        *("bad", "0", "0–0–0", "0–0–0", "0.00–1.00", "–", "–", "16")
     ], "a player without a game has no rating"
     assert len(results("good")) == len(results("greedy")) == 8
     faults = rows("fault")

@@ -1,7 +1,13 @@
 """The table of players whose seats share one score."""
 
 from agentgym_envs.tournament.schedule import Contest
-from agentgym_envs.tournament.standings import shared_standings, won
+from agentgym_envs.tournament.standings import (
+    LEGEND,
+    meanings,
+    shared_standings,
+    standings,
+    won,
+)
 
 SOLVED = (True, True, False, True)
 
@@ -37,6 +43,10 @@ def test_the_seats_and_the_missing_games():
     rows = games(("x", "y"))
     missing = [Contest("task-0", 1, ("y", "x"), True), Contest("task-0", 1, ("y", "y"), True)]
     table = shared_standings(rows, ["x", "y"], missing)
+    assert table.warning.startswith("4 of 6 games, incomplete")
+    bounds = {line["player"]: (line["least"], line["most"]) for line in table.lines}
+    assert bounds == {"x": (3 / 5, 4 / 5), "y": (3 / 6, 5 / 6)}, "three of four games are solved"
+    assert {key for key, _ in table.columns} >= {"least"}
     assert [head for _, head in table.columns][-3:] == ["as a", "as b", "missing"]
     shown = {line["player"]: (line["a"], line["b"], line["missing"]) for line in table.lines}
     assert shown == {"x": ("0.750", "–", "1"), "y": ("–", "0.750", "2")}
@@ -48,3 +58,22 @@ def test_scores_that_differ_by_rounding_are_a_draw():
     assert won({"seats": seats}, "a") == won({"seats": seats}, "b") == 0.5
     seats["a"]["score"] = 0.301
     assert (won({"seats": seats}, "a"), won({"seats": seats}, "b")) == (1.0, 0.0)
+
+
+def test_a_duel_has_bounds_of_the_score_and_a_legend_of_its_columns():
+    """x won one game of one point; one of its games and one of y's are missing."""
+    seats = {
+        seat: {"player": name, "score": score, "forfeit": False}
+        for seat, name, score in (("a", "x", 1.0), ("b", "y", 0.0))
+    }
+    rows = [{"task_id": "t", "end": "terminated", "seats": seats}]
+    whole = standings(rows, ["x", "y"], [])
+    assert whole.warning == ""
+    assert not {"least", "missing"} & {key for key, _ in whole.columns}
+    half = standings(rows, ["x", "y"], [Contest("t", 1, ("y", "x"), False)])
+    found = {line["player"]: (line["least"], line["most"]) for line in half.lines}
+    assert found == {"x": (0.5, 1.0), "y": (0.0, 0.5)}
+    for table, absent in ((whole, 2), (half, 0)):
+        keys = [key for key, _ in table.columns]
+        assert len(meanings(table, keys, shared=False)) == len(LEGEND) - absent
+    assert len(meanings(half, ["player", "games", "a"], shared=True)) == 2

@@ -10,7 +10,8 @@ from stub_model import StubModel, policy
 from typer.testing import CliRunner
 
 from agentgym_envs.cli import app
-from agentgym_envs.evaluate.record import EPISODES, episodes, read
+from agentgym_envs.evaluate.planned import missing
+from agentgym_envs.evaluate.record import EPISODES, episodes, read, read_settings
 from agentgym_envs.tournament.play import _settle
 
 NEGOTIATION, NIM = "agentgym/Negotiation-v1", "foreign/Nim-v0"
@@ -111,6 +112,8 @@ def test_an_interrupted_tournament_goes_on_and_ends_the_same(tmp_path, kept):
     path = tmp_path / "out" / EPISODES
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[: int(kept)]) + (lines[7][:50] if kept == 7.5 else b""))
+    plan = read_settings(tmp_path / "out")["planned"]
+    assert len(missing(read(tmp_path / "out")[0], plan)) == 30 - int(kept)
     again = call(*arguments, "out")
     assert sorted(map(str, map(told, rows()))) == sorted(map(str, map(told, rows("whole"))))
     assert len(path.read_bytes().splitlines()) == 30

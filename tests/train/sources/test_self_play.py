@@ -11,12 +11,12 @@ from rich.console import Console
 from scripted import ScriptedGenerator, collect
 from trainers import make
 
-from agentgym_envs.evaluate import record
+from agentgym_envs.evaluate import read_rows, record
 from agentgym_envs.pool import Result, describe
 from agentgym_train import config as configuration
 from agentgym_train import plugins
 from agentgym_train.config import EnvConfig, ScratchConfig
-from agentgym_train.data.types import Status, Trajectory, Turn
+from agentgym_train.data.types import Failure, Status, Trajectory, Turn
 from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import ConfigError, ModelError
 from agentgym_train.evaluation import episodes, evaluate
@@ -339,6 +339,16 @@ def test_held_out_episodes_are_of_each_agent_and_count_once(tmp_path):
     assert {row["family"] for row in kept} == {f"{NIM}/{agent}" for agent in SEATS}
     task_difficulty = dict(zip(held_out.task_ids, held_out.difficulties, strict=True))
     assert [row["difficulty"] for row in kept] == [task_difficulty[t.task_id] for t in played]
+    failures = [
+        Failure(task_id, 0, 2, "lost", given_up=task_id == "other")
+        for task_id in (played[0].task_id, "other")
+    ]
+    lost = episodes.faults(rows, failures, held_out)
+    assert {row["task_id"] for row in lost} == {"other"}
+    episodes.write(tmp_path / "episodes" / "last", made, step=3, rows=[*rows, *lost])
+    (run,) = read_rows(tmp_path / "episodes" / "last").runs
+    assert (run["episodes"], run["planned"], run["faults"]) == (8, 10, 2)
+    assert run["least"] == run["success"] * 4 / 5 < run["most"]
     again = episodes.rows(made, played, held_out, step=3, part="other")
     assert not {record.Key.of(row) for row in again} & {record.Key.of(row) for row in rows}
 

@@ -3,7 +3,7 @@
 import typer
 
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.evaluate import estimate, options, play_job, several
+from agentgym_envs.evaluate import estimate, options, several
 from agentgym_envs.evaluate import probe as probing
 
 
@@ -64,10 +64,6 @@ def evaluate(
     elif probe:
         complete = probing.probe_all(jobs)
     else:
-        if len(pairs) == 1:
-            complete = not play_job.carry_out(jobs[0]).left and not jobs[0].skipped
-        else:
-            complete = several.carry_out_all(pairs)
-        play_job.explain()
+        complete = several.carry_out_all(pairs)
     if not complete:
         raise typer.Exit(1)

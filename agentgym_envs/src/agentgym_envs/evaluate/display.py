@@ -3,7 +3,7 @@
 Names of models and folders, and errors, are shown as they are, never as markup.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich import box
 from rich.console import Console
@@ -18,6 +18,7 @@ from agentgym_envs.terminal import ENDLESS
 FORMATS: Mapping[str, str] = {  # key of a line's number to how it is written
     "success": "{success:.3f}",
     "low": "{low:.2f}–{high:.2f}",
+    "least": "{least:.2f}–{most:.2f}",
     "score": "{score:.3f}",
     "pass": "{pass:.3f} @{k}",
     "all": "{all:.3f} ^{k}",
@@ -32,28 +33,43 @@ FORMATS: Mapping[str, str] = {  # key of a line's number to how it is written
 
 
 NAMES = 14  # columns that names keep in a narrow terminal before a column is omitted
-PUBLISHED = "success in percent"  # the title of a table
+PUBLISHED = "success beside published figures"  # the title of a table
 
 
-def show(console: Console, table: Table, title: str) -> None:
+def show(console: Console, table: Table, title: str) -> list[str]:
     """Prints a table and its notes.
 
     In a narrow terminal, long names take several lines; the last columns that still do not fit are
     omitted.
+
+    Returns the keys of the printed columns.
     """
-    if table.lines:
-        _show_lines(console, table, title)
+    shown = _show_lines(console, table, title) if table.lines else []
+    if table.warning:
+        console.print(Text(table.warning, style="yellow"))
     for note in table.notes:
         console.print(Text(note, style="dim"))
+    return shown
 
 
 def show_results(
     console: Console, rows: Sequence[Row], title: str, remarks: Sequence[str] = ()
-) -> None:
-    """Prints the tables of a run that has episodes or faults, and further notes."""
-    if not rows:
-        return
-    show(console, tables.results(rows), title)
+) -> list[str]:
+    """Prints the tables of a run that has episodes or faults.
+
+    Args:
+        console: where to.
+        rows: the lines of the run, and rows of its missing episodes.
+        title: of the first table.
+        remarks: further notes.
+
+    Returns:
+        The sentences of the legend for what was printed.
+    """
+    if not any(row["row"] != "missing" for row in rows):
+        return []
+    table = tables.results(rows)
+    shown = show(console, table, title)
     for remark in remarks:  # with commands, which a terminal can copy from several lines
         console.print(Text(remark, style="dim"), soft_wrap=True)
     for note in tables.notes(rows):
@@ -61,9 +77,16 @@ def show_results(
     published = tables.published([("this run", rows)])
     if published:
         show(console, published, PUBLISHED)
+    return table.meanings(shown)
 
 
-def _show_lines(console: Console, table: Table, title: str) -> None:
+def show_legend(console: Console, sentences: Iterable[str]) -> None:
+    """Prints the sentences of a legend."""
+    if text := " ".join(sentences):
+        console.print(Text(text, style="dim"))
+
+
+def _show_lines(console: Console, table: Table, title: str) -> list[str]:
     for number in range(len(table.columns), 0, -1):
         narrow = _drawn(table, table.columns[:number], title, names=NAMES)
         unlimited = console.options.update(max_width=ENDLESS)
@@ -78,6 +101,7 @@ def _show_lines(console: Console, table: Table, title: str) -> None:
                 style="dim",
             )
         )
+    return [key for key, _ in table.columns[:number]]
 
 
 def _drawn(

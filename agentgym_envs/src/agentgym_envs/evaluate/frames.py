@@ -4,7 +4,7 @@ The columns of the tables:
 
 ``runs``
     run, folder, the settings (target, agent, model and more), tasks, success, low, high, score,
-    episodes, faults, calls, prompt_tokens, completion_tokens, cost, seconds
+    episodes, planned, least, most, faults, calls, prompt_tokens, completion_tokens, cost, seconds
 ``episodes``
     run, episode, suite, scenario, family, env_id, task_id, difficulty, attempt, goal, success,
     score, end, last, turns, invalid, calls, prompt_tokens, completion_tokens, cost, seconds
@@ -27,6 +27,7 @@ from agentgym_envs.errors import MissingExtra
 from agentgym_envs.evaluate import record
 from agentgym_envs.evaluate.folders import expanded, named
 from agentgym_envs.evaluate.metrics import summarise
+from agentgym_envs.evaluate.planned import coverage, missing
 
 if TYPE_CHECKING:
     import pandas
@@ -105,6 +106,7 @@ def read_rows(*folders: str | PathLike[str]) -> Results:
 def _add(results: Results, name: str, folder: Path) -> None:
     """Adds the rows of a run."""
     settings, (rows, _) = record.read_settings(folder), record.read(folder)
+    plan = settings.pop("planned", None)
     run: Row = {"run": name}
     played = record.episodes(rows)
     faults = [row for row in rows if row["row"] == "fault"]
@@ -117,10 +119,25 @@ def _add(results: Results, name: str, folder: Path) -> None:
         for place, turn in enumerate(row["turns"], 1)
     )
     sums = {key: sum(row[key] or 0 for row in made) for key in SUMS}
-    counts = {"episodes": len(played), "faults": len(faults)}
+    counts = {"episodes": len(played), **_bounds(rows, plan), "faults": len(faults)}
     results.runs.append(
         run | {"folder": str(folder), **settings, **_summary(played), **counts, **sums}
     )
+
+
+def _bounds(rows: Sequence[Row], plan: Sequence[Row] | None) -> Row:
+    """Returns the number of planned episodes and the bounds of the success over all tasks.
+
+    All are None if the plan is unknown.
+    """
+    if plan is None:
+        return dict.fromkeys(("planned", "least", "most"))
+    played = record.episodes(rows)
+    found = coverage([*played, *missing(rows, plan)])
+    if found is None:
+        success = summarise(played).success if played else None
+        return {"planned": len(played), "least": success, "most": success}
+    return {"planned": found.episodes, "least": found.least, "most": found.most}
 
 
 def _summary(played: Sequence[Row]) -> Row:

@@ -99,15 +99,18 @@ class State:
     def news(self) -> str:
         """Success so far, faults, tokens, cost, turns and calls; a narrow terminal cuts the last.
 
-        The tables have intervals, which take too long for a line that is redrawn.
+        The bounds are the success of all episodes if the others fail, and if they are solved. The
+        tables have intervals, which take too long for a line that is redrawn.
         """
         parts = []
         if self.done:
             parts.append(f"success {self._solved / self.done:.2f}")
+        if 0 < self.done < self.total:
+            parts[0] += f" of the finished ({self._bounds} of all)"
         if self._faults:
             parts.append(counted(self._faults, "fault"))
         if self.cut:
-            parts.append(f"{100 * self.cut / self.replies:.0f} % of the replies cut")
+            parts.append(f"{self.cut} of {counted(self.replies, 'reply', 'replies')} cut")
         calls = self._used.calls - self._calls
         if calls:
             parts.append(self._used.spent)
@@ -125,6 +128,12 @@ class State:
         now = self._clock()
         left = "" if self._next is None else f", next try in {max(0.0, self._next - now):.0f} s"
         return f"{now - self._since:.0f} s ago{left}: {self._error}"
+
+    @property
+    def _bounds(self) -> str:
+        missing = self.total - self.done
+        least, most = self._solved / self.total, (self._solved + missing) / self.total
+        return f"{least:.2f}–{most:.2f}"
 
     @property
     def _seconds(self) -> float:
@@ -195,9 +204,9 @@ class Live:
         state = self.state
         state.reply(reply)
         if state.replies >= SAMPLE and state.cut > MANY * state.replies:
-            share = f"{100 * state.cut / state.replies:.0f} % of the replies reached --max-tokens"
+            of = f"{state.cut} of {counted(state.replies, 'reply', 'replies')}"
             remedy = "they are played as they are; reasoning counts towards the limit: raise it"
-            self._kinds.add(f"{share} {self._most}: {remedy}")
+            self._kinds.add(f"{of} reached --max-tokens {self._most}: {remedy}")
 
     def failure(self, error: ProviderError, wait: float | None) -> None:
         """Takes a failed request in."""

@@ -2,11 +2,12 @@
 
 import asyncio
 import sys
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from typing import NamedTuple
 
 from agentgym_envs.errors import ProviderRefused
-from agentgym_envs.evaluate import left_out, tables
+from agentgym_envs.evaluate import left_out, planned, tables
 from agentgym_envs.evaluate import record as records
 from agentgym_envs.evaluate.budget import Budget
 from agentgym_envs.evaluate.display import show_results
@@ -30,14 +31,16 @@ class Outcome(NamedTuple):
     """The end of a job.
 
     Attributes:
-        rows: the lines of the job's episodes.
+        rows: the lines of the job's episodes, and rows of those that are missing.
         left: the number of episodes that are still missing.
         stopped: why the run ended early; empty if it did not.
+        legend: explains the printed columns.
     """
 
     rows: list[Row]
     left: int
     stopped: str
+    legend: Sequence[str] = ()
 
 
 def carry_out(job: Job) -> Outcome:
@@ -56,10 +59,13 @@ def carry_out(job: Job) -> Outcome:
         for torn in opened.torn:
             _warn(f"warning: {torn} ended in half a line, which is dropped")
         runner = _runner(job, opened)
-        if runner.missing(job.items):
+        heads = [runner.head("missing", item) for item in job.items]
+        if left := runner.missing(job.items):
             opened.begin(_session(job), change=job.options.allow_version_change)
+        opened.plan(heads)
+        if left:
             _run(runner, job, check=not fresh)
-        return _summary(runner, job)
+        return _summary(runner, job, heads)
     finally:
         opened.close()
 
@@ -157,12 +163,13 @@ async def _check(client: Provider) -> None:
         timer.cancel()
 
 
-def _summary(runner: Runner, job: Job) -> Outcome:
+def _summary(runner: Runner, job: Job, heads: Sequence[Row]) -> Outcome:
     """Prints the tables, and why episodes are missing."""
-    planned = {runner.key(item) for item in job.items}
-    rows = [row for row in runner.record.rows if Key.of(row) in planned]
+    wanted = {runner.key(item) for item in job.items}
+    rows = [row for row in runner.record.rows if Key.of(row) in wanted]
+    rows += planned.missing(rows, planned.extended([], heads))
     remarks = left_out.remarks(rows, job.skipped)
-    show_results(out, rows, f"{job.player} on {job.settings.target}", remarks)
+    legend = show_results(out, rows, f"{job.player} on {job.settings.target}", remarks)
     left, total = len(runner.missing(job.items)), len(job.items)
     used = runner.budget.used
     spent = f", {used.spent}" if used.calls else ""
@@ -178,12 +185,7 @@ def _summary(runner: Runner, job: Job) -> Outcome:
     if job.skipped:
         missing = f"{left_out.counted(len(job.skipped))} of {job.settings.target} not played"
         _warn(f"{missing}: the exit status is 1")
-    return Outcome(rows, left, runner.stopped)
-
-
-def explain() -> None:
-    """Prints the legend of the tables."""
-    out.print(tables.LEGEND, style="dim")
+    return Outcome(rows, left, runner.stopped, legend)
 
 
 def _warn(text: str) -> None:

@@ -31,7 +31,8 @@ repeat a turn's are references: see :mod:`.packing`. Functions of this module re
 references.
 
 ``prompts.jsonl`` has the system prompts and tools that the lines name, each once.
-``settings.json`` has the settings and the sessions: see :mod:`.sessions`.
+``settings.json`` has the settings, the sessions (see :mod:`.sessions`), and the planned episodes
+(see :mod:`.planned`).
 
 ``usage.jsonl`` has one line per reply of the model, written when the reply arrives::
 
@@ -44,13 +45,14 @@ folder, also of episodes that did not finish.
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from agentgym_envs import lines, manifests
 from agentgym_envs.errors import ArgumentError
+from agentgym_envs.evaluate import planned
 from agentgym_envs.evaluate.budget import Usage
 from agentgym_envs.evaluate.packing import packed, unpacked
 from agentgym_envs.evaluate.sessions import Session, played_by, version_of
@@ -179,6 +181,17 @@ class Record(Rows):
             )
         before.append(session)
         self._save()
+
+    def plan(self, episodes: Iterable[Row]) -> None:
+        """Adds episodes to those that the folder is planned to hold.
+
+        Args:
+            episodes: rows with the first keys of a line.
+        """
+        before = self._settings.get("planned", [])
+        if (extended := planned.extended(before, episodes)) != before:
+            self._settings["planned"] = extended
+            self._save()
 
     def add(self, row: Row) -> None:
         """Adds a line; it is on the disk when this returns."""
@@ -311,6 +324,11 @@ def read_settings(folder: Path) -> dict[str, Any]:
         raise ArgumentError(
             f"{folder} was written by a newer version of agentgym-envs (its layout is {layout}, and"
             f" {LAYOUT} is the latest known here): upgrade agentgym-envs, or give another folder"
+        )
+    if not planned.is_plan(found.get("planned", [])):
+        raise ArgumentError(
+            f"{folder} holds no results: {SETTINGS} is damaged at 'planned'. Remove this key"
+            " to go on without the plan"
         )
     return found
 

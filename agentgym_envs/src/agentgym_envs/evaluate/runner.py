@@ -264,7 +264,7 @@ class Runner:
                 self._completed = True
                 self._keep_pictures(item, turns)
                 used = {"usage": vars(meter.usage) if meter else {}}
-                self._add({**self._head("episode", item), **played, **used})
+                self._add({**self.head("episode", item), **played, **used})
                 return
 
     async def _greets(self, meter: Meter | None) -> bool:
@@ -386,7 +386,7 @@ class Runner:
         said = {"fault": kind, "try": tries, "error": str(error), "turns": len(turns)}
         trace = {"traceback": error.trace} if isinstance(error, AgentFailure) else {}
         used = {"usage": vars(meter.usage) if meter else {}}
-        self._add({**self._head("fault", item), **said, **trace, **used})
+        self._add({**self.head("fault", item), **said, **trace, **used})
         self.last_error = str(error)
         self._broken += kind == "agent"
         if self._broken >= GIVE_UP and not self._completed:
@@ -394,7 +394,8 @@ class Runner:
         if self.stopped:
             raise _Outage
 
-    def _head(self, row: str, item: Item) -> Row:
+    def head(self, row: str, item: Item) -> Row:
+        """Returns the first keys of an episode's line, of the kind ``row``."""
         named = {
             "suite": item.suite,
             "scenario": item.scenario,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-RECORDED = ("layout", "sessions")  # keys of settings.json that determine no result
+RECORDED = ("layout", "sessions", "planned")  # keys of settings.json that determine no result
 
 
 @dataclass(frozen=True, kw_only=True)

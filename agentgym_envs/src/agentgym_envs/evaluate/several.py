@@ -5,13 +5,17 @@ from typing import NamedTuple
 
 from agentgym_envs.errors import AgentGymError, MissingExtra, escaped
 from agentgym_envs.evaluate import left_out, tables
-from agentgym_envs.evaluate.display import show
+from agentgym_envs.evaluate.display import show, show_legend
 from agentgym_envs.evaluate.job import Job, NothingToPlay, prepared
 from agentgym_envs.evaluate.options import Options
 from agentgym_envs.evaluate.play_job import INTERRUPTED, Outcome, carry_out
 from agentgym_envs.evaluate.tables import Line, Table
 from agentgym_envs.terminal import Output
 
+MARKED = (
+    "*: episodes are missing; the figure is of the finished ones, which are the short ones. In [ ]"
+    " is the success if all missing episodes fail, and if all are solved"
+)
 out = Output(markup=False, emoji=False, highlight=False)
 err = Output(stderr=True, markup=False, emoji=False, highlight=False)
 
@@ -52,16 +56,26 @@ def prepared_all(given: Sequence[Options]) -> list[Pair]:
 def carry_out_all(pairs: Sequence[Pair]) -> bool:
     """Plays the pairs one after the other; returns whether all episodes are there.
 
-    A pair that fails does not stop the others.
+    A pair that fails does not stop the others, except the only one.
+
+    Raises:
+        AgentGymError: the only pair failed.
     """
+    if len(pairs) == 1 and (job := pairs[0].job):
+        alone = carry_out(job)
+        show_legend(out, alone.legend)
+        return not alone.left
     done: list[tuple[Pair, Outcome | None]] = []
     for pair in pairs:
         outcome = _carried_out(pair)
         done.append((pair, outcome))
         if outcome and outcome.stopped == INTERRUPTED:
+            done += [(left, Outcome([], 1, INTERRUPTED)) for left in pairs[len(done) :]]
             break
     show(out, table(done), "success")
-    return len(done) == len(pairs) and all(
+    meanings = {text for _, outcome in done if outcome for text in outcome.legend}
+    show_legend(out, tables.in_order(meanings))
+    return all(
         pair.job and not pair.job.skipped and outcome and not outcome.left for pair, outcome in done
     )
 
@@ -76,7 +90,7 @@ def table(done: Sequence[tuple[Pair, Outcome | None]]) -> Table:
         columns |= {key: head for key, head, _ in cells}
         line |= {key: cell for key, _, cell in cells}
     marked = any("*" in str(cell) for line in lines.values() for cell in line.values())
-    notes = ["*: episodes are missing; the figure is of those that were played"] if marked else []
+    notes = [MARKED] if marked else []
     return Table(list(columns.items()), list(lines.values()), notes)
 
 
@@ -98,18 +112,19 @@ def _cells(target: str, outcome: Outcome | None) -> list[tuple[str, str, str]]:
     """Returns key, head and text of a target's cells: the whole, and each family of a suite."""
     if outcome is None:
         return [(f"of {target}", target, "failed")]
-    mark = "*" if outcome.left else ""
     found = tables.results(outcome.rows).lines
     families = [line for line in found if line["kind"] == "family"]
     means = [line for line in found if line.get("group") == "families"]
     of = left_out.suffix(outcome.rows)
-    whole = [(f"of {target}", target, _cell(line, mark) + of) for line in means or families]
-    parts = [(f"of {target}: {f['name']}", f["name"], _cell(f, "")) for f in families]
-    return (whole or [(f"of {target}", target, f"none{mark}")]) + (parts if means else [])
+    whole = [(f"of {target}", target, _cell(line) + of) for line in means or families]
+    parts = [(f"of {target}: {f['name']}", f["name"], _cell(f)) for f in families]
+    return (whole or [(f"of {target}", target, "none*")]) + (parts if means else [])
 
 
-def _cell(line: Line, mark: str) -> str:
+def _cell(line: Line) -> str:
+    """Returns a line's success with its interval, and with its bounds if episodes are missing."""
+    bounds = f"* [{line['least']:.2f}–{line['most']:.2f}]" if "least" in line else ""
     if "success" not in line:
-        return f"none{mark}"
+        return f"none{bounds}"
     interval = f" ({line['low']:.2f}–{line['high']:.2f})" if "low" in line else ""
-    return f"{line['success']:.3f}{mark}{interval}"
+    return f"{line['success']:.3f}{interval}{bounds}"

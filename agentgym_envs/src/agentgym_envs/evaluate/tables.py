@@ -4,19 +4,19 @@
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 from agentgym_envs.errors import escaped
-from agentgym_envs.evaluate import left_out
+from agentgym_envs.evaluate import left_out, planned
+from agentgym_envs.evaluate.grouping import parts
 from agentgym_envs.evaluate.metrics import (
     Pairing,
     Summary,
     by_task,
     compare,
-    cut_replies,
     grouped,
     mean_interval,
     summarise,
@@ -24,6 +24,7 @@ from agentgym_envs.evaluate.metrics import (
     without_refused,
 )
 from agentgym_envs.evaluate.paper import NOTE, PUBLISHED
+from agentgym_envs.evaluate.planned import Coverage, coverage, without_lines
 from agentgym_envs.evaluate.prompt_limit import warning
 from agentgym_envs.evaluate.record import Row, episodes
 from agentgym_envs.evaluate.suites import suites
@@ -34,9 +35,12 @@ COLUMNS = (  # the most important first: a narrow terminal shows those
     ("tasks", "tasks"),
     ("success", "success"),
     ("low", "95 %"),
+    ("least", "bounds"),
     ("score", "score"),
     ("pass", "Pass@k"),
     ("all", "Pass^k"),
+    ("unplayed", "not played"),
+    ("failed", "failed"),
     ("faults", "faults"),
     ("turns", "turns"),
     ("invalid", "invalid"),
@@ -46,18 +50,33 @@ COLUMNS = (  # the most important first: a narrow terminal shows those
     ("tokens", "tokens"),
     ("any", "score > 0"),
 )
-IN_PAGE = {"name": [("scenario", "scenario"), ("family", "family")], "low": [("interval", "95 %")]}
+IN_PAGE = {
+    "name": [("scenario", "scenario"), ("family", "family")],
+    "low": [("interval", "95 %")],
+    "least": [("bounds", "bounds")],
+}
 PAIRED = ("runs", "tasks", "difference", "95 %", "better", "worse", "p")  # of the sign test
-LEGEND = (
-    "success and score: means over tasks, of a task over its attempts. 95 %: the confidence"
-    " interval of the success, over tasks. score: the paper's Avg@k. Pass@k: unbiased, one"
-    " of k attempts succeeds. Pass^k: unbiased, all of k attempts succeed. score > 0: the paper's"
-    " Pass@k, tasks with an attempt that scored. turns, tokens: means over episodes."
-    " invalid: share of all turns whose action was not understood. truncated: share of episodes"
-    " that ran out of turns or context. refused: share of episodes that the model or a filter"
-    " refused; they count as they stand. cut replies: share of replies that reached --max-tokens."
-    " A mean of families or scenarios counts each the same. Faults are never scored."
-)
+LEGEND = {  # of columns and kinds of lines, in the order of the columns
+    "success": "success: mean over tasks, of a task over its attempts.",
+    "low": "95 %: the confidence interval of the success, over tasks.",
+    "least": "bounds: the success if all missing episodes fail, and if all are solved.",
+    "score": "score: mean over tasks as the success; Avg@k of the AgentGym-RL paper.",
+    "pass": "Pass@k: unbiased, one of k attempts succeeds.",
+    "all": "Pass^k: unbiased, all of k attempts succeed.",
+    "unplayed": "not played: missing episodes without a try.",
+    "failed": "failed: missing episodes of which each try so far failed.",
+    "faults": "faults: failed tries, which are never scored.",
+    "turns": "turns: mean over episodes.",
+    "invalid": "invalid: share of all turns whose action was not understood.",
+    "truncated": "truncated: share of episodes that ran out of turns or context.",
+    "refused": (
+        "refused: share of episodes that the model or a filter refused; they count as they stand."
+    ),
+    "cut": "cut replies: share of replies that reached --max-tokens.",
+    "tokens": "tokens: mean over episodes.",
+    "any": "score > 0: share of tasks with an attempt that scored; Pass@k of that paper.",
+    "mean": "A mean of families or scenarios counts each the same.",
+}
 PARTLY = (
     "In brackets: how many families of the scenario have results. Do not compare such a figure with"
     " published ones."
@@ -76,17 +95,38 @@ class Table:
     """Numbers by column; columns without a value are left out."""
     notes: Sequence[str] = ()
     """Explanations of the numbers for a reader."""
+    warning: str = ""
+    """A warning before the numbers; empty for none."""
+
+    def meanings(self, shown: Collection[str] | None = None) -> list[str]:
+        """Returns the sentences of the legend.
+
+        Args:
+            shown: the keys of the columns that a reader sees; None for all.
+        """
+        keys = {key for key, _ in self.columns if shown is None or key in shown}
+        keys |= {line.get("kind", "") for line in self.lines}
+        return [text for key, text in LEGEND.items() if key in keys]
+
+
+def in_order(sentences: Collection[str]) -> list[str]:
+    """Returns sentences of the legend, each once, in the order of the columns."""
+    return [text for text in LEGEND.values() if text in sentences]
 
 
 def results(rows: Sequence[Row]) -> Table:
     """Returns one line per family and per scenario, and their averages.
 
-    With a single family there is one line per difficulty. A family with only faults has a line too.
+    With a single family there are lines by kind of task and by difficulty. A family without an
+    episode has a line too, if it has faults or missing episodes (see :mod:`.planned`).
+
     ``kind`` is the kind of a line. ``name`` is its name in the terminal, ``scenario`` and
     ``family`` in the page. The page groups the lines of several runs by kind, scenario and family
     (or ``group``).
     """
-    ordered = sorted([*episodes(rows), *(row for row in rows if row["row"] == "fault")], key=_place)
+    ordered = sorted(
+        [*episodes(rows), *(row for row in rows if row["row"] != "episode")], key=_place
+    )
     families = {
         key: _group(group)
         for key, group in grouped(ordered, lambda r: (r["scenario"], r["family"])).items()
@@ -94,28 +134,27 @@ def results(rows: Sequence[Row]) -> Table:
     scenarios = {
         name: _group(group) for name, group in grouped(ordered, lambda r: r["scenario"]).items()
     }
-    lines = [] if len(families) > 1 else _by_difficulty(episodes(rows))
+    lines = [] if len(families) > 1 else _parts(ordered)
     lines += [
-        _line("family", name, scenario, name, *found)
-        for (scenario, name), found in families.items()
+        _line("family", name, scenario, name, found) for (scenario, name), found in families.items()
     ]
     if len(scenarios) > 1:
         lines += [
-            _line("scenario", f"{part} of {name}", name, part, *found) | {"group": f"all of {name}"}
+            _line("scenario", f"{part} of {name}", name, part, found) | {"group": f"all of {name}"}
             for name, found in scenarios.items()
             for part in [left_out.fraction(ordered, name) or "all"]
         ]
     listed = left_out.families(ordered)
     if len(families) > 1:
-        lines += _average("families", [s for s, _ in families.values()], len(listed))
+        lines += _average("families", list(families.values()), len(listed))
     if len(scenarios) > 1:
         number = len({f.scenario for f in listed})
-        lines += _average("scenarios", [s for s, _ in scenarios.values()], number)
+        lines += _average("scenarios", list(scenarios.values()), number)
     columns = [(key, head) for key, head in COLUMNS if any(key in line for line in lines)]
     played = episodes(rows)
     about = (_fewer, _unscored, _too_long, _refused, _cut_replies, _cut_prompts)
     notes = [note for tell in about for note in tell(played)]
-    return Table(columns, lines, [*notes, *errors(rows)])
+    return Table(columns, lines, [*notes, *errors(rows)], planned.warning(coverage(ordered)))
 
 
 def errors(rows: Sequence[Row]) -> list[str]:
@@ -148,7 +187,7 @@ def notes(rows: Sequence[Row]) -> list[str]:
 
 
 def published(runs: Sequence[tuple[str, Sequence[Row]]]) -> Table | None:
-    """Returns the success of runs by scenario beside published figures, in percent.
+    """Returns the success of runs by scenario beside published figures.
 
     None if no paper has a figure for a scenario of the runs.
     """
@@ -165,8 +204,7 @@ def published(runs: Sequence[tuple[str, Sequence[Row]]]) -> Table | None:
         {
             "who": run + left_out.suffix(played[run]),
             **{
-                name: f"{100 * summarise(scenarios[name]).success:.1f}"
-                + _brackets(scenarios[name], name)
+                name: f"{summarise(scenarios[name]).success:.3f}" + _brackets(scenarios[name], name)
                 for name in names
                 if name in scenarios
             },
@@ -176,11 +214,12 @@ def published(runs: Sequence[tuple[str, Sequence[Row]]]) -> Table | None:
     there = [
         {"who": row.who, **figures, "source": row.source}
         for row in PUBLISHED
-        if (figures := {n: f"{row.figures[n]:.1f}" for n in names if n in row.figures})
+        if (figures := {n: f"{row.figures[n] / 100:.3f}" for n in names if n in row.figures})
     ]
     columns = [("who", ""), *[(name, name) for name in names], ("source", "source")]
     partly = any(_brackets(rows, name) for one in found.values() for name, rows in one.items())
-    return Table(columns, [*here, *there], [NOTE, *([PARTLY] if partly else [])])
+    notes = [NOTE, *([PARTLY] if partly else [])]
+    return Table(columns, [*here, *there], notes, _incomplete(runs))
 
 
 def _brackets(rows: Sequence[Row], scenario: str) -> str:
@@ -200,18 +239,36 @@ def pairings(runs: Sequence[tuple[str, Sequence[Row]]]) -> Table | None:
     pairs = [(name, compare(first, rows)) for name, rows in others]
     lines = [_paired(f"{name} − {base}", pairing) for name, pairing in pairs if pairing]
     apart = [f"{name} and {base} have no task in common" for name, pairing in pairs if not pairing]
-    return Table([(head, head) for head in PAIRED], lines, apart)
+    return Table([(head, head) for head in PAIRED], lines, apart, _incomplete(runs))
 
 
-def _group(rows: Sequence[Row]) -> tuple[Summary | None, int]:
-    """Returns the summary of a group's episodes, if it has any, and its faults."""
+def _incomplete(runs: Sequence[tuple[str, Sequence[Row]]]) -> str:
+    """Names the runs of a comparison that lack episodes."""
+    found = [(name, coverage([*episodes(rows), *without_lines(rows)])) for name, rows in runs]
+    parts = [f"{name} ({c.finished:,} of {c.episodes:,} episodes)" for name, c in found if c]
+    text = "incomplete: figures are of the finished episodes, which are the short ones:"
+    return f"{text} {', '.join(parts)}" if parts else ""
+
+
+class Group(NamedTuple):
+    """The content of a line."""
+
+    summary: Summary | None
+    """Of its episodes; None without any."""
+    faults: int
+    coverage: Coverage | None
+    """None if no episode is missing."""
+
+
+def _group(rows: Sequence[Row]) -> Group:
     played = [row for row in rows if row["row"] == "episode"]
-    return summarise(played) if played else None, len(rows) - len(played)
+    faults = sum(row["row"] == "fault" for row in rows)
+    return Group(summarise(played) if played else None, faults, coverage(rows))
 
 
-def _line(kind: str, name: str, scenario: str, family: str, s: Summary | None, faults: int) -> Line:
+def _line(kind: str, name: str, scenario: str, family: str, group: Group) -> Line:
     line: Line = {"kind": kind, "name": name, "scenario": scenario, "family": family, "tasks": "0"}
-    if s:
+    if s := group.summary:
         line |= {
             "tasks": _tasks(s),
             "success": s.success,
@@ -232,7 +289,11 @@ def _line(kind: str, name: str, scenario: str, family: str, s: Summary | None, f
             else {}
         )
         line |= {"tokens": tokens} if (tokens := s.prompt_tokens + s.completion_tokens) else {}
-    return line | ({"faults": faults} if faults else {})
+    if c := group.coverage:
+        whole = f"{c.tasks}×{c.attempts}" if c.attempts > 1 else str(c.tasks)
+        line |= {"tasks": f"{line['tasks']} of {whole}", "least": c.least, "most": c.most}
+        line |= {key: n for key in ("unplayed", "failed") if (n := getattr(c, key))}
+    return line | ({"faults": group.faults} if group.faults else {})
 
 
 def _tasks(s: Summary) -> str:
@@ -269,8 +330,7 @@ def _too_long(played: Sequence[Row]) -> list[str]:
     ended = [row for row in played if row["end"] == "context"]
     if not ended:
         return []
-    share = f"{100 * len(ended) / len(played):.0f} %"
-    of = f"{len(ended)} of {counted(len(played), 'episode')} ({share})"
+    of = f"{len(ended)} of {counted(len(played), 'episode')}"
     early = sum(not row["turns"] for row in ended)
     remedy = f", {early} of them before the first turn (is --max-tokens too high?)" if early else ""
     return [f"{of} ended because the conversation was too long for the model{remedy}"]
@@ -283,15 +343,16 @@ def _refused(played: Sequence[Row]) -> list[str]:
         return []
     left = without_refused(played)
     without = f"success {left[0]:.3f} and score {left[1]:.3f}" if left else "no episode is left"
-    of = f"{n} of {counted(len(played), 'episode')} ({100 * n / len(played):.0f} %)"
+    of = f"{n} of {counted(len(played), 'episode')}"
     return [f"{of} refused by the model or a filter; without them, over all tasks: {without}"]
 
 
 def _cut_replies(played: Sequence[Row]) -> list[str]:
     """Tells that replies reached the limit of tokens."""
-    share = cut_replies(played)
-    remedy = "reasoning counts; raise it"
-    return [f"{100 * share:.0f} % of the replies reached --max-tokens ({remedy})"] if share else []
+    calls = [call for row in played for call in row.get("calls", ())]
+    cut = sum(call.get("finish") == "length" for call in calls)
+    of = f"{cut} of {counted(len(calls), 'reply', 'replies')}"
+    return [f"{of} reached --max-tokens (reasoning counts; raise it)"] if cut else []
 
 
 def _cut_prompts(played: Sequence[Row]) -> list[str]:
@@ -300,13 +361,13 @@ def _cut_prompts(played: Sequence[Row]) -> list[str]:
     return [f"{counted(len(limits), 'episode')}: {warning(max(limits))}"] if limits else []
 
 
-def counted(n: int, what: str) -> str:
+def counted(n: int, what: str, plural: str = "") -> str:
     """Returns a number with a noun.
 
-    >>> counted(1, "fault"), counted(2, "fault")
-    ('1 fault', '2 faults')
+    >>> counted(1, "fault"), counted(2, "fault"), counted(2, "reply", "replies")
+    ('1 fault', '2 faults', '2 replies')
     """
-    return f"{n} {what}{'' if n == 1 else 's'}"
+    return f"{n} {what if n == 1 else plural or what + 's'}"
 
 
 def _place(row: Row) -> int:
@@ -316,34 +377,35 @@ def _place(row: Row) -> int:
     )
 
 
-def _by_difficulty(played: Sequence[Row]) -> list[Line]:
-    """Returns a line a difficulty of a single family, if it has several."""
-    levels = sorted(
-        grouped(played, lambda r: (r["difficulty"], r["scenario"], r["family"])).items()
-    )
-    lines = [
-        _line(
-            "difficulty",
-            f"difficulty {level}",
-            scenario,
-            f"{family}, difficulty {level}",
-            *_group(group),
-        )
-        for (level, scenario, family), group in levels
+def _parts(rows: Sequence[Row]) -> list[Line]:
+    """Returns lines by kind of task and by difficulty of a single family."""
+    return [
+        _line(kind, name, group[0]["scenario"], f"{group[0]['family']}, {name}", _group(group))
+        for kind, name, group in parts(rows)
     ]
-    return lines if len(lines) > 1 else []
 
 
-def _average(what: str, summaries: Sequence[Summary | None], listed: int) -> list[Line]:
+def _average(what: str, groups: Sequence[Group], listed: int) -> list[Line]:
     """Returns a line with the means of what has results, if anything has.
 
     ``listed``: the number in the suite.
     """
-    there, whole = [s for s in summaries if s], max(len(summaries), listed)
+    there = [group.summary for group in groups if group.summary]
+    whole = max(len(groups), listed)
     number = str(whole) if len(there) == whole else f"{len(there)} of {whole}"
     name = f"mean of {number} {what}"
     named = {"kind": "mean", "name": name, "scenario": "", "family": name, "group": what}
-    return [{**named, **_means(there)}] if there else []
+    return [{**named, **_means(there), **_bounds(groups)}] if there else []
+
+
+def _bounds(groups: Sequence[Group]) -> Line:
+    """Returns the means of the bounds, if an episode is missing."""
+    if not any(group.coverage for group in groups):
+        return {}
+    found = [(c.least, c.most) for group in groups if (c := group.coverage)]
+    whole = [s.success for group in groups if (s := group.summary) and not group.coverage]
+    least, most = (fmean([*ends, *whole]) for ends in zip(*found, strict=True))
+    return {"least": least, "most": most}
 
 
 def _means(summaries: Sequence[Summary]) -> Line:

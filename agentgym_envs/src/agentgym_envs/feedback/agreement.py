@@ -41,7 +41,7 @@ class Agreement:
         name = "Cohen's" if len(self.annotators) == 2 else "Fleiss'"
         kappa = "–, as only one choice was made" if self.kappa is None else f"{self.kappa:.2f}"
         names = f"{', '.join(self.annotators)} on {self.pairs} pair{'' if self.pairs == 1 else 's'}"
-        return f"agreement of {names}: {100 * self.raw:.0f} %, {name} κ {kappa}"
+        return f"agreement of {names}: {self.raw:.2f}, {name} κ {kappa}"
 
 
 def agreement(comparisons: Iterable[Row]) -> Agreement:

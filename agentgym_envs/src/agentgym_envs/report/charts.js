@@ -8,7 +8,7 @@ function axes(label, ticks, summary) {
   const made = draw("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": summary });
   for (const share of [0, 0.25, 0.5, 0.75, 1]) {
     made.append(draw("line", { class: "grid", x1: left, x2: width - right, y1: y(share), y2: y(share) }));
-    made.append(draw("text", { x: left - 6, y: y(share) + 4, "text-anchor": "end" }, `${100 * share} %`));
+    made.append(draw("text", { x: left - 6, y: y(share) + 4, "text-anchor": "end" }, share));
   }
   for (const [x, text] of ticks) made.append(draw("text", { x, y: height - bottom + 17, "text-anchor": "middle" }, text));
   made.append(draw("text", { x: (left + width - right) / 2, y: height - 8, "text-anchor": "middle" }, label));
@@ -34,8 +34,7 @@ function horizonChart(byRun) {
     const look = `curve run-${run % 6} dash-${run % 4}`;
     made.append(draw("path", { class: look, d: line.join("") }, draw("title", {}, data.runs[run].name)));
     const tasks = unique(episodes.map((e) => `${e.env_id} ${e.task_id}`)).length;
-    const share = (100 * sum) / episodes.length;
-    const told = ` ${share.toFixed(1)} % of ${counted(episodes.length, "episode")}, ${counted(tasks, "task")}`;
+    const told = ` ${written("success", sum / episodes.length)} of ${counted(episodes.length, "episode")}, ${counted(tasks, "task")}`;
     legend.append(make("li", {}, dot(run), told));
   }
   const caption = make("figcaption", {}, "Solved within t turns", make("div", { class: "quiet" }, "share of the episodes"));
@@ -67,7 +66,7 @@ function difficultyChart(env, byRun) {
       if (!some.length) return;
       const share = some.filter((e) => e.success).length / some.length;
       const left = middle(i) + (column - here.length / 2) * bar;
-      const told = `${data.runs[run].name}: ${(100 * share).toFixed(1)} % of ${counted(some.length, "episode")}`;
+      const told = `${data.runs[run].name}: ${written("success", share)} of ${counted(some.length, "episode")}`;
       const shape = { class: `bar run-${run % 6}`, x: left + 1, y: y(share) - 1, width: bar - 2, height: y(0) - y(share) + 1 };
       made.append(draw("rect", shape, draw("title", {}, told)));
       made.append(draw("text", { x: left + bar / 2, y: Math.max(y(share) - 4, 9), "text-anchor": "middle" }, some.length));

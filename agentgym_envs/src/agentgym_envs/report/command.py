@@ -1,15 +1,15 @@
 """``agentgym report``."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.evaluate import left_out, tables
+from agentgym_envs.evaluate import left_out, planned, tables
 from agentgym_envs.evaluate import record as records
-from agentgym_envs.evaluate.display import PUBLISHED, show, show_results
+from agentgym_envs.evaluate.display import PUBLISHED, show, show_legend, show_results
 from agentgym_envs.evaluate.folders import expanded, named
 from agentgym_envs.feedback.judged import judged
 from agentgym_envs.feedback.record import read, standing
@@ -36,25 +36,33 @@ def report(
     """Prints the tables of runs, compares them, and writes an HTML page with their episodes."""
     verb = "replaced" if replaces(page) else "wrote"
     found = expanded(folders)
-    runs = [(name, folder, _read(folder)) for name, folder in zip(named(found), found, strict=True)]
-    named_rows = [(name, rows) for name, _, rows in runs]
-    judgements = judged(standing(read(comparisons)[0]), named_rows) if comparisons else None
+    places = dict(zip(named(found), found, strict=True))
+    lines = {name: _read(folder) for name, folder in places.items()}
+    judgements = judged(standing(read(comparisons)[0]), [*lines.items()]) if comparisons else None
+    settings = {name: records.read_settings(folder) for name, folder in places.items()}
+    runs = [(name, planned.with_missing(rows, settings[name])) for name, rows in lines.items()]
+    shown = [shown_run(name, places[name], rows, settings[name]) for name, rows in runs]
     write_report(
         page,
-        [shown_run(*run) for run in runs],
-        sections=shown_sections(named_rows),
+        shown,
+        sections=shown_sections(runs),
         comparisons=judgements,
-        legend=tables.LEGEND,
+        legend=legend(shown),
     )
-    for name, folder, rows in runs:
-        absent = left_out.recorded(records.read_settings(folder))
-        show_results(out, rows, name, left_out.remarks(rows, absent))
-    if compared := tables.pairings(named_rows):
+    meanings: list[str] = []
+    for name, rows in runs:
+        meanings += show_results(out, rows, name, remarks(rows, settings[name]))
+    if compared := tables.pairings(runs):
         show(out, compared, PAIRED)
     for note in judgements["notes"] if judgements else []:
         out.print(note)
-    out.print(tables.LEGEND, style="dim")
+    show_legend(out, tables.in_order(meanings))
     out.print(f"{verb} {page}", soft_wrap=True)
+
+
+def remarks(rows: Sequence[records.Row], settings: Mapping[str, Any]) -> list[str]:
+    """Returns what a reader must know of the families and episodes that a folder lacks."""
+    return [*planned.remark(settings), *left_out.remarks(rows, left_out.recorded(settings))]
 
 
 def _read(folder: Path) -> list[records.Row]:
@@ -71,32 +79,44 @@ def _read(folder: Path) -> list[records.Row]:
     return rows
 
 
-def shown_run(name: str, folder: Path, rows: list[records.Row]) -> Run:
-    """Returns a run for the page, with its table as numbers."""
+def shown_run(name: str, folder: Path, rows: list[records.Row], settings: Mapping[str, Any]) -> Run:
+    """Returns a run for the page, with its table as numbers.
+
+    ``rows`` has the lines of the folder and rows of its missing episodes.
+    """
     table = tables.results(rows)
     columns = [
         column for key, head in table.columns for column in tables.IN_PAGE.get(key, [(key, head)])
     ]
-    settings = records.read_settings(folder)
-    absent = left_out.remarks(rows, left_out.recorded(settings))
-    notes = [*table.notes, *absent, *tables.notes(rows)]
+    notes = [*table.notes, *remarks(rows, settings), *tables.notes(rows)]
     return Run(
         name=name,
-        settings=settings,
-        rows=rows,
+        settings={key: value for key, value in settings.items() if key != "planned"},
+        rows=[row for row in rows if row["row"] != "missing"],
         table=table.lines,
         columns=columns,
         notes=notes,
+        warning=table.warning,
+        legend=table.meanings(),
         folder=folder,
         prompts=records.prompts(folder),
     )
+
+
+def legend(runs: Sequence[Run]) -> str:
+    """Returns the meaning of the columns of all runs."""
+    return " ".join(tables.in_order({text for run in runs for text in run.legend}))
 
 
 def shown_sections(runs: Sequence[tuple[str, Sequence[records.Row]]]) -> list[Section]:
     """Returns the tables for the page that compare runs with each other and with the paper."""
     found = {PAIRED: tables.pairings(runs), PUBLISHED: tables.published(runs)}
     return [
-        Section(title.capitalize(), table.columns, table.lines, table.notes)
+        Section(title.capitalize(), table.columns, table.lines, _remarks(table))
         for title, table in found.items()
         if table
     ]
+
+
+def _remarks(table: tables.Table) -> list[str]:
+    return [*([table.warning] if table.warning else []), *table.notes]

@@ -2,8 +2,12 @@
 
 const ROW = 30; // pixels, a row of the list
 const ATTEMPTS = "attempts"; // beside an episode: all of its run at the task
-const SHARES = ["success", "low", "high", "pass", "all", "any", "invalid", "truncated", "refused", "cut", "paper"];
-const KINDS = ["difficulty", "family", "scenario", "mean"]; // of the results' lines, in their order
+const DIGITS = { // behind the point
+  ...Object.fromEntries(["success", "score", "pass", "all", "any", "paper"].map((key) => [key, 3])),
+  ...Object.fromEntries(["low", "high", "least", "most", "invalid", "truncated", "refused", "cut"].map((key) => [key, 2])),
+  turns: 1, tokens: 0,
+};
+const KINDS = ["kind", "difficulty", "family", "scenario", "mean"]; // of the results' lines, in their order
 const FILTERS = ["run", "family", "outcome", "fault", "q", "text"];
 const WORDS = { solved: "✓ solved", unsolved: "✗ not solved", truncated: "✗ truncated", refused: "✗ refused", fault: "⚠ fault" };
 

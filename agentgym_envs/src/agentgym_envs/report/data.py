@@ -38,12 +38,15 @@ class Run:
         name: the name in the report.
         settings: the settings of the run, which the report shows.
         rows: the lines of its ``episodes.jsonl``.
-        table: one row per family, computed from ``rows``. success, low, high, pass (at ``k``
-            attempts), any, invalid, truncated and paper are shares in [0, 1]. ``kind`` is "family"
-            or another kind of row. Rows of several runs with the same kind, scenario and family
-            (or ``group``) are shown together.
-        columns: the shown keys of ``table`` and their labels; "interval" shows low and high.
+        table: one row per family, computed from ``rows``. success, low, high, least, most, pass
+            (at ``k`` attempts), any, invalid, truncated and paper are shares in [0, 1]. ``kind`` is
+            "family" or another kind of row. Rows of several runs with the same kind, scenario and
+            family (or ``group``) are shown together.
+        columns: the shown keys of ``table`` and their labels; "interval" shows low and high, and
+            "bounds" shows least and most.
         notes: remarks about the table.
+        warning: a warning before the table; empty for none.
+        legend: the meanings of the columns.
         folder: the folder of the screenshots that ``rows`` name; None omits them.
         prompts: the system prompts and tools that ``rows`` name.
     """
@@ -54,6 +57,8 @@ class Run:
     table: Sequence[Mapping[str, str | float | int | None]] = ()
     columns: Sequence[tuple[str, str]] = ()
     notes: Sequence[str] = ()
+    warning: str = ""
+    legend: Sequence[str] = ()
     folder: Path | None = None
     prompts: Mapping[str, Any] = field(default_factory=dict)
 
@@ -105,6 +110,7 @@ def overview(runs: Sequence[Run], sections: Sequence[Section]) -> dict[str, Any]
             "table": r.table,
             "columns": r.columns,
             "notes": list(r.notes),
+            "warning": r.warning,
         }
         for r in runs
     ]

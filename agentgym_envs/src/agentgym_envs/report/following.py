@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.evaluate import record, tables
+from agentgym_envs.evaluate import planned, record
 from agentgym_envs.evaluate.folders import expanded, named
 from agentgym_envs.evaluate.record import EPISODES, FILES, Row
-from agentgym_envs.report.command import shown_run, shown_sections
+from agentgym_envs.locks import held
+from agentgym_envs.report.command import legend, shown_run, shown_sections
 from agentgym_envs.report.data import entry, finite, overview, png, texts
 
 SHARE = 0.05  # of the time that the tables may take
+TRAINING = ".lock"  # in the folder of a run of agentgym-train
 TAIL = 256  # bytes before the new lines; if they changed, the file is another one
 COUNTED = ("row", *record.Key._fields, "scenario", "difficulty", "usage", "fault", "error")
 RESULT = ("success", "score", "end", "prompt_limit")
@@ -47,6 +49,7 @@ class Followed:
     """One run, of which the lines before ``read`` are known."""
 
     folder: Path
+    settings: Mapping[str, Any] = field(default_factory=dict)
     read: int = 0
     rows: list[Row] = field(default_factory=list)
     """The lines without their texts."""
@@ -78,6 +81,18 @@ class Followed:
             self.read += len(line) + 1
             self.tail = (self.tail + line + b"\n")[-TAIL:]
             yield place, row
+
+    @property
+    def live(self) -> bool | None:
+        """Whether a process plays the run; None if the file system has no locks.
+
+        A run of agentgym-train locks its own folder, which holds those of its evaluations.
+        """
+        files = [self.folder / EPISODES]
+        if self.folder.parent.name == "episodes":
+            files.append(self.folder.parent.parent / TRAINING)
+        found = [held(file) for file in files]
+        return True if True in found else None if None in found else False
 
     @property
     def replaced(self) -> bool:
@@ -130,6 +145,8 @@ class Following:
             self._begin()
             known = []
         self._runs += [Followed(folder) for folder in found if folder not in known]
+        for run in self._runs:
+            run.settings = found[run.folder]
         for number, run in enumerate(self._runs):
             try:
                 for place, row in run.news():
@@ -138,12 +155,13 @@ class Following:
             except ArgumentError as error:
                 self.broken.append(str(error))
 
-    def _readable(self) -> list[Path]:
-        """Returns the folders of results; notes why others have none."""
-        self.waiting, self.broken, found = [], [], []
+    def _readable(self) -> dict[Path, Mapping[str, Any]]:
+        """Returns the settings of the folders of results; notes why others have none."""
+        self.waiting, self.broken = [], []
+        found: dict[Path, Mapping[str, Any]] = {}
         for folder in self._folders():
             try:
-                record.read_settings(folder)
+                settings = record.read_settings(folder)
                 record.prompts(folder)
             except ArgumentError as error:
                 empty = folder.is_dir() and not any((folder / name).exists() for name in FILES)
@@ -152,7 +170,7 @@ class Following:
                 else:
                     self.broken.append(str(error))
             else:
-                found.append(folder)
+                found[folder] = settings
         return found
 
     def _folders(self) -> list[Path]:
@@ -170,7 +188,7 @@ class Following:
         Args:
             version: the version of the page's data; another one makes the page start again.
             start: number of episodes that the page has.
-            shown: number of runs and episodes in the page's tables; -1 without tables.
+            shown: number of runs, planned and read episodes in the page's tables; -1: no tables.
         """
         self.update()
         if version != self.version:
@@ -183,6 +201,7 @@ class Following:
                 "counted": counted,
                 "overview": self._overview if counted != shown else None,
                 "age": self._age(),
+                "live": [run.live for run in self._runs],
                 "problems": self.broken + self.waiting,
             }
         )
@@ -217,22 +236,29 @@ class Following:
     def _tables(self) -> int:
         """Computes the tables again, but not all the time.
 
-        Returns the number of runs and episodes in them. A run can join before its first episode.
+        Returns the number of runs, planned and read episodes in them. A run can join before its
+        first episode.
         """
         begun = time.monotonic()
-        known, size = len(self._overview.get("runs", ())), len(self._runs) + len(self._entries)
+        known = len(self._overview.get("runs", ()))
+        plans = [run.settings.get("planned", ()) for run in self._runs]
+        planned_episodes = sum(entry["episodes"] for plan in plans for entry in plan)
+        size = len(self._runs) + planned_episodes + len(self._entries)
         current = self._counted == size or begun < self._next
         if current and known == len(self._runs):
             return self._counted
-        folders = [run.folder for run in self._runs]
-        rows = [(name, run.rows) for name, run in zip(named(folders), self._runs, strict=True)]
+        names = named([run.folder for run in self._runs])
+        rows = [
+            (name, planned.with_missing(run.rows, run.settings))
+            for name, run in zip(names, self._runs, strict=True)
+        ]
         runs = [
-            shown_run(name, folder, found)
-            for folder, (name, found) in zip(folders, rows, strict=True)
+            shown_run(name, run.folder, found, run.settings)
+            for run, (name, found) in zip(self._runs, rows, strict=True)
         ]
         self._overview = overview(runs, shown_sections(rows)) | {
             "comparisons": {"notes": [], "pairs": []},
-            "legend": tables.LEGEND,
+            "legend": legend(runs),
         }
         self._counted = size
         self._next = begun + (time.monotonic() - begun) / SHARE

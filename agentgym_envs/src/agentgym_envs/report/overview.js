@@ -20,8 +20,7 @@ function showSettings() {
 function written(key, value) {
   if (value === null || value === undefined) return "–";
   if (typeof value !== "number") return String(value);
-  if (SHARES.includes(key)) return `${(100 * value).toFixed(1)} %`;
-  const digits = { turns: 1, score: 3, tokens: 0 }[key] ?? (Number.isInteger(value) ? 0 : 3);
+  const digits = DIGITS[key] ?? (Number.isInteger(value) ? 0 : 3);
   return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
@@ -39,8 +38,16 @@ function interval(row, run) {
 const kind = (row) => row.kind ?? "family";
 const group = (row) => `${kind(row)} ${row.group ?? family(row)}`;
 
+/* The name of the only family, which its lines by kind and by difficulty need not repeat. */
+function onlyFamily() {
+  const names = unique(data.runs.flatMap((run) => run.table.filter((row) => kind(row) === "family").map((row) => row.family)));
+  return names.length === 1 ? `${names[0]}, ` : "";
+}
+
 function resultText(key, row) {
-  if (key === "interval") return typeof row.low === "number" ? `${written("low", row.low)} – ${written("high", row.high)}` : "–";
+  if (key === "family") return String(row.family ?? "–").replace(onlyFamily(), "");
+  const ends = { interval: ["low", "high"], bounds: ["least", "most"] }[key];
+  if (ends) return ends.every((end) => typeof row[end] === "number") ? ends.map((end) => written(end, row[end])).join("–") : "–";
   const power = { pass: "@", all: "^" }[key];
   return written(key, row[key]) + (power && row.k ? ` ${power}${row.k}` : "");
 }
@@ -48,10 +55,19 @@ function resultText(key, row) {
 function resultCell(key, row) {
   const text = resultText(key, row);
   const known = family(row);
+  const look = key === "family" ? { class: "name" } : key === "scenario" ? {} : { class: "number" };
   if (key === "family" && kind(row) === "family" && data.entries.some((entry) => family(entry) === known))
-    return make("td", {}, button(text, () => choose({ family: known }, true)));
+    return make("td", look, button(text, () => choose({ family: known }, true)));
   const named = key === "scenario" || key === "family";
-  return make("td", named ? {} : { class: "number" }, named && row[key] === undefined ? "" : text);
+  return make("td", look, named && row[key] === undefined ? "" : text);
+}
+
+/* The columns of all runs; a column that the first run lacks is behind the one before it in its own run. */
+function merged(all) {
+  const keys = [];
+  for (const columns of all)
+    columns.forEach(([key], i) => keys.includes(key) || keys.splice(i ? keys.indexOf(columns[i - 1][0]) + 1 : 0, 0, key));
+  return keys;
 }
 
 function showTable() {
@@ -59,7 +75,7 @@ function showTable() {
   const rows = data.runs.flatMap((run, number) => run.table.map((row) => ({ number, row })));
   rows.sort((a, b) => KINDS.indexOf(kind(a.row)) - KINDS.indexOf(kind(b.row)));
   byId("results").hidden = !rows.length;
-  const keys = [...labels.keys()].filter((key) => key !== "scenario" || rows.some(({ row }) => row.scenario));
+  const keys = merged(data.runs.map((run) => run.columns)).filter((key) => key !== "scenario" || rows.some(({ row }) => row.scenario));
   const names = keys.filter((key) => key === "scenario" || key === "family");
   const others = keys.filter((key) => !names.includes(key));
   const several = data.runs.length > 1;
@@ -72,12 +88,28 @@ function showTable() {
     together.forEach(({ number, row }, i) => {
       const told = (key) => i > 0 && row[key] === together[i - 1].row[key];
       const first = names.map((key) => (told(key) ? make("td") : resultCell(key, row)));
-      const run = several ? make("td", {}, dot(number)) : null;
+      const run = several ? make("td", { class: "run" }, dot(number)) : null;
       const cells = [...first, run, ranged ? interval(row, number) : null, ...others.map((key) => resultCell(key, row))];
       table.append(make("tr", i < together.length - 1 ? { class: "follows" } : {}, ...cells));
     });
   }
   byId("table").replaceChildren(table);
+  hint();
+}
+
+/* Says how many columns a reader must scroll to. */
+function hint() {
+  const { left, width } = byId("table").getBoundingClientRect();
+  const heads = [...byId("table").querySelectorAll("th")];
+  const hidden = heads.filter((head) => head.textContent && head.getBoundingClientRect().right > left + width + 8).length;
+  byId("more").hidden = !hidden;
+  byId("more").textContent = `${counted(hidden, "more column")} to the right: scroll the table sideways →`;
+}
+
+function showWarnings() {
+  const several = data.runs.length > 1;
+  const told = data.runs.flatMap(({ warning }, run) => (warning ? [make("p", {}, several ? dot(run) : null, several ? ": " : null, warning)] : []));
+  byId("warnings").replaceChildren(...told);
 }
 
 function showNotes() {

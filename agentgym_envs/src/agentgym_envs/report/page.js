@@ -40,6 +40,8 @@ function listen() {
   document.addEventListener("keydown", pressed);
   addEventListener("popstate", follow);
   addEventListener("resize", showRows);
+  byId("table").addEventListener("scroll", hint);
+  new ResizeObserver(hint).observe(byId("table"));
 }
 
 function follow() {
@@ -78,8 +80,9 @@ function showOverview() {
   const names = data.runs.map((run) => run.name);
   document.title = [names.join(" and "), "evaluation report"].filter(Boolean).join(" – ");
   document.body.classList.toggle("single", names.length < 2);
-  byId("runs").replaceChildren(...data.runs.map((_, run) => make("li", {}, dot(run))));
+  byId("runs").replaceChildren(...data.runs.map((_, run) => make("li", {}, dot(run), make("span", { class: "quiet" }))));
   showSettings();
+  showWarnings();
   showTable();
   showNotes();
   showSections();

@@ -2,7 +2,7 @@
 
 const SORT = "-number"; // the order of the list at first: the newest first
 const WAIT = 2000; // milliseconds between questions
-const known = { version: 0, counted: -1 };
+const known = { version: 0, counted: -1, live: [] };
 
 async function ask(place, given) {
   const answer = await fetch(`${place}?${new URLSearchParams(given)}`);
@@ -24,9 +24,22 @@ async function load() {
 function keep(reply) {
   Object.assign(known, { version: reply.version, counted: reply.counted });
   const age = reply.age === null ? "no episode yet" : `last episode ${ago(reply.age)}`;
-  byId("live").replaceChildren(make("span", { class: reply.age !== null && reply.age < 60 ? "solved" : "quiet" }, "●"), ` live, ${age}`);
+  const states = unique(reply.live.map(stateOf));
+  const live = reply.live.filter((is) => is).length;
+  const state = states.length < 2 ? stateOf(reply.live[0]) : `${live} of ${counted(reply.live.length, "run")} live`;
+  byId("live").replaceChildren(make("span", { class: live ? "solved" : "quiet" }, live ? "●" : "○"), ` ${[state, age].filter(Boolean).join(", ")}`);
+  known.live = reply.live;
   byId("problem").hidden = !reply.problems.length;
   byId("problem").textContent = reply.problems.join("\n");
+}
+
+/* Whether a process plays a run: null if that cannot be known, undefined without a run. */
+const stateOf = (is) => ({ true: "live", false: "ended" })[is] ?? "";
+
+/* Says of each of several runs whether it is live. */
+function showStates() {
+  if (known.live.length < 2) return;
+  document.querySelectorAll("#runs span.quiet").forEach((span, run) => (span.textContent = ` ${stateOf(known.live[run])}`));
 }
 
 function ago(seconds) {
@@ -40,6 +53,7 @@ function take(reply) {
   if (reply.overview) Object.assign(data, reply.overview);
   add(reply.entries);
   if (reply.overview) showOverview();
+  showStates();
   if (!reply.entries.length) return;
   offerAll();
   refresh();
@@ -49,6 +63,7 @@ function take(reply) {
 
 async function watch() {
   byId("live").hidden = false;
+  showStates();
   for (;;) {
     await new Promise((wake) => setTimeout(wake, WAIT));
     try {

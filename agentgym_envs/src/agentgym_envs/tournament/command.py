@@ -15,7 +15,7 @@ from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedC
 
 from agentgym_envs.errors import ProviderError
 from agentgym_envs.evaluate.calls import Caller
-from agentgym_envs.evaluate.display import show
+from agentgym_envs.evaluate.display import show, show_legend
 from agentgym_envs.evaluate.live import Kinds
 from agentgym_envs.evaluate.options import AgentTimeout, AllowVersionChange
 from agentgym_envs.evaluate.prompt_limit import warning
@@ -30,7 +30,7 @@ from agentgym_envs.tournament.competitor import Competitor, competitors
 from agentgym_envs.tournament.loop import Loop
 from agentgym_envs.tournament.players import players as read_players
 from agentgym_envs.tournament.schedule import TRIES, Contest, Tournament, checked_game, schedule
-from agentgym_envs.tournament.standings import LEGEND, SHARED_LEGEND, shared_standings, standings
+from agentgym_envs.tournament.standings import meanings, shared_standings, standings
 
 SELDOM = 10.0  # seconds between two reports of a server's failures
 out = Output(markup=False, emoji=False, highlight=False)
@@ -90,8 +90,10 @@ def tournament(
         contests = schedule(rivals, tasks, chosen, shared=played.cooperative)
         record = stack.enter_context(closing(_opened(folder, settings, rivals.values())))
         held = Tournament(game, kwargs, tasks, rivals, loop, settings.key, record, concurrency)
-        if held.missing(contests):
+        if missing := held.missing(contests):
             record.begin(_session(game, rivals.values()), change=allow_version_change)
+        record.plan(map(held.head, contests))
+        if missing:
             _carry_out(held, contests)
         left = _summary(held, contests, f"{game}, {split}", shared=played.cooperative)
     if left:
@@ -171,8 +173,8 @@ def _summary(held: Tournament, contests: list[Contest], title: str, *, shared: b
     """Prints the table, and why games are missing; returns their number."""
     left, rows = held.missing(contests), held.rows(contests)
     table = (shared_standings if shared else standings)(rows, list(held.players), left)
-    show(out, table, title)
-    out.print(SHARED_LEGEND if shared else LEGEND, style="dim")
+    shown = show(out, table, title)
+    show_legend(out, meanings(table, shown, shared=shared))
     folder = held.record.folder
     out.print(f"{folder}: {len(contests) - len(left)} of {len(contests)} games", soft_wrap=True)
     if left:

@@ -134,16 +134,16 @@ class Tournament:
     def missing(self, contests: Sequence[Contest]) -> list[Contest]:
         """Returns the games that the record does not hold."""
         done = {Key.of(row) for row in episodes(self.record.rows)}
-        return [contest for contest in contests if Key.of(self._head(contest)) not in done]
+        return [contest for contest in contests if Key.of(self.head(contest)) not in done]
 
     def rows(self, contests: Sequence[Contest]) -> list[Row]:
         """Returns the lines of the games that were played."""
-        wanted = {Key.of(self._head(contest)) for contest in contests}
+        wanted = {Key.of(self.head(contest)) for contest in contests}
         return [row for row in episodes(self.record.rows) if Key.of(row) in wanted]
 
     def faults(self, contests: Sequence[Contest]) -> list[Row]:
         """Returns the lines of the failed tries of games."""
-        wanted = {Key.of(self._head(contest)) for contest in contests}
+        wanted = {Key.of(self.head(contest)) for contest in contests}
         faults = [row for row in self.record.rows if row["row"] == "fault"]
         return [row for row in faults if Key.of(row) in wanted]
 
@@ -229,12 +229,13 @@ class Tournament:
             failure = EnvRaised.of(registry.named(self.game_id), error)
             said = {"fault": "environment", "player": "", "error": str(failure)}
         else:
-            row = {"row": "episode", **self._head(contest), **played, **transcript.row}
+            row = {"row": "episode", **self.head(contest), **played, **transcript.row}
             return {**row, **_used(contest, course)}
-        head = {"row": "fault", **self._head(contest), **_used(contest, course)}
+        head = {"row": "fault", **self.head(contest), **_used(contest, course)}
         return {**head, **said, "try": number, "turns": len(course.turns)}
 
-    def _head(self, contest: Contest) -> Row:
+    def head(self, contest: Contest) -> Row:
+        """Returns the first keys of a game's line."""
         named = {
             "suite": "",
             "scenario": "",

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from statistics import fmean
 
 from agentgym_envs.evaluate.metrics import summarise
@@ -12,19 +12,31 @@ from agentgym_envs.scores import equal
 from agentgym_envs.tournament.ratings import Array, ratings, wins
 from agentgym_envs.tournament.schedule import Contest
 
-LEGEND = (
-    "won–drawn–lost by seat: the higher score wins a game; a forfeit loses. score: mean over games."
-    " Elo: maximum-likelihood strengths of a Bradley–Terry model; the mean is 1000, and 400 points"
-    " are odds of ten to one. A draw is half a win. One extra draw per pair keeps all ratings"
-    " finite. 95 %: bootstrap over tasks; a dash stands where a player won or lost every game, or"
-    " where all resamples give the same rating. A player without a game has no rating. Failed games"
-    " are missing and count for no player."
-)
-SHARED_LEGEND = (
-    "All seats share one score. success and score: means over tasks, of a task over its games."
-    " 95 %: of the success, over tasks. as SEAT: success of the games in which the player has this"
-    " seat. Failed games are missing and count for no player."
-)
+MISSING = "missing: games without a result, which count for no player."
+LEGEND = {
+    "games": "won–drawn–lost by seat: the higher score wins a game; a forfeit loses.",
+    "score": "score: mean over games.",
+    "least": "bounds: the score if it is 0 in all missing games, and if it is 1.",
+    "elo": (
+        "Elo: maximum-likelihood strengths of a Bradley–Terry model; the mean is 1000, and 400"
+        " points are odds of ten to one. A draw is half a win. One extra draw per pair keeps all"
+        " ratings finite. A player without a game has no rating."
+    ),
+    "interval": (
+        "95 %: bootstrap over tasks; a dash stands where a player won or lost every game, or where"
+        " all resamples give the same rating."
+    ),
+    "missing": MISSING,
+}
+SHARED_LEGEND = {
+    "games": "All seats share one score.",
+    "success": "success and score: means over tasks, of a task over its games.",
+    "low": "95 %: of the success, over tasks.",
+    "least": "bounds: the success if all missing games fail, and if all are solved.",
+    "seat": "as SEAT: success of the games in which the player has this seat.",
+    "missing": MISSING,
+}
+_BOUNDS = [("least", "bounds")]  # a column of an incomplete tournament
 SILENT = {
     "context": "its conversation was too long for the model",
     "refused": "the model or a filter refused the conversation",
@@ -55,6 +67,7 @@ def standings(rows: Sequence[Row], players: Sequence[str], missing: Sequence[Con
         line |= {seat: _results([row for s, row in own if s == seat], seat) for seat in seats}
         if own:
             line["score"] = fmean(row["seats"][seat]["score"] for seat, row in own)
+        line |= _bounds([row["seats"][seat]["score"] for seat, row in own], player, missing)
         if rows:
             line |= {"elo": "–", "interval": "–"}
         if player in rated:
@@ -70,6 +83,7 @@ def standings(rows: Sequence[Row], players: Sequence[str], missing: Sequence[Con
         ("games", "games"),
         *shown,
         ("score", "score"),
+        *_BOUNDS[: bool(missing)],
         ("elo", "Elo"),
         ("interval", "95 %"),
     ]
@@ -99,17 +113,36 @@ def shared_standings(
             found = summarise(own)
             low, high = found.interval
             line |= {"success": found.success, "low": low, "high": high, "score": found.score}
+        line |= _bounds([row["success"] for row in own], player, missing)
         for seat, games in by_seat.items():
             line[seat] = f"{fmean(row['success'] for row in games):.3f}" if games else "–"
         lines.append(line | _missing(player, missing))
     lines.sort(key=lambda line: -line.get("success", 0.0))
-    measures = [("success", "success"), ("low", "95 %"), ("score", "score")] if rows else []
+    bounds = _BOUNDS[: bool(missing)]
+    measures = [("success", "success"), ("low", "95 %"), *bounds, ("score", "score")]
+    measures = measures if rows else []
     shown = [(seat, f"as {seat}") for seat in seats]
     return _table([("player", ""), ("games", "games"), *measures, *shown], lines, missing, rows)
 
 
 def _plays(player: str, row: Row) -> bool:
     return any(result["player"] == player for result in row["seats"].values())
+
+
+def meanings(table: Table, shown: Collection[str], *, shared: bool) -> list[str]:
+    """Returns the sentences of the legend for the columns that a reader sees."""
+    seats = any(head.startswith("as ") for key, head in table.columns if key in shown)
+    keys = {*shown, "seat"} if seats else set(shown)
+    return [text for key, text in (SHARED_LEGEND if shared else LEGEND).items() if key in keys]
+
+
+def _bounds(results: Sequence[float], player: str, missing: Sequence[Contest]) -> Line:
+    """Returns the mean over games with 0 and with 1 for each missing game of a player."""
+    left = sum(player in contest.players for contest in missing)
+    games = len(results) + left
+    if not (missing and games):
+        return {}
+    return {"least": sum(results) / games, "most": (sum(results) + left) / games}
 
 
 def _missing(player: str, missing: Sequence[Contest]) -> Line:
@@ -123,7 +156,11 @@ def _table(
     rows: Sequence[Row],
 ) -> Table:
     shown = [*columns, *([("missing", "missing")] if missing else [])]
-    return Table(shown, lines, _silent(rows))
+    total = len(rows) + len(missing)
+    warning = (
+        f"{len(rows)} of {total} games, incomplete: short games finish first" if missing else ""
+    )
+    return Table(shown, lines, _silent(rows), warning)
 
 
 def _silent(rows: Sequence[Row]) -> list[str]:

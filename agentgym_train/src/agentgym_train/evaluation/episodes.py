@@ -4,17 +4,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agentgym_envs import manifests
-from agentgym_envs.evaluate import record
+from agentgym_envs.evaluate import planned, record
 from agentgym_envs.evaluate.episode import turn as turn_row
 from agentgym_envs.evaluate.record import Row
 from agentgym_envs.pool import Description
 from agentgym_envs.wrappers import FORMATS
 from agentgym_envs.wrappers.formats import Format
 from agentgym_train.config import Config
-from agentgym_train.data.types import Status, Trajectory
+from agentgym_train.data.types import Failure, Status, Trajectory
 from agentgym_train.files import publish, remove
 from agentgym_train.rollout import tasks
 
+HEAD = ("suite", "scenario", "family", "env_id", "attempt", "settings")
 ENDS = {
     Status.COMPLETED: "terminated",
     Status.TRUNCATED_HORIZON: "truncated",
@@ -29,7 +30,7 @@ def write(folder: Path, config: Config, *, step: int, rows: Sequence[Row]) -> No
         folder: of the evaluation.
         config: of the run.
         step: optimizer steps behind the policy.
-        rows: of :func:`rows`, of all its environments.
+        rows: of :func:`rows` and :func:`faults`, of all its environments.
     """
     formats = dict.fromkeys(env.action_format for env in config.envs)
     settings = {
@@ -37,6 +38,7 @@ def write(folder: Path, config: Config, *, step: int, rows: Sequence[Row]) -> No
         "model": config.model.path,
         "step": step,
         "format": ", ".join(formats),
+        "planned": planned.extended([], rows),
     }
     draft = folder.parent.with_name(".episodes-draft")
     remove(draft)
@@ -73,6 +75,30 @@ def rows(
     return [
         _row(config, t, reader, step, part) | {"difficulty": task_difficulty.get(t.task_id, 0)}
         for t in trajectories
+    ]
+
+
+def faults(played: Sequence[Row], failures: Sequence[Failure], held_out: Description) -> list[Row]:
+    """Returns the episodes that were given up as lines of faults, which are never scored.
+
+    Args:
+        played: the episodes of the same environment, at least one.
+        failures: of this environment.
+        held_out: the environment.
+    """
+    task_difficulty = tasks.task_difficulty(held_out) or {}
+    heads = {row["family"]: {key: row[key] for key in HEAD} for row in played}
+    return [
+        {"row": "fault"}
+        | head
+        | {
+            "task_id": f.task_id or f"seed-{f.seed}",
+            "difficulty": task_difficulty.get(f.task_id, 0),
+        }
+        | {"usage": {}, "fault": "environment", "try": 1, "error": f.error, "turns": f.turn}
+        for f in failures
+        if f.given_up
+        for head in heads.values()
     ]
 
 

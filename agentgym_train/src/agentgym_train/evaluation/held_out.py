@@ -63,32 +63,35 @@ class HeldOut:
 
         All processes call it, and each plays its share.
         """
-        played = {one.env.name: self._gather(one, held_out, step) for one, held_out in self.envs}
+        found = {one.env.name: self._gather(one, held_out, step) for one, held_out in self.envs}
+        played = {name: part.trajectories for name, part in found.items()}
         result = evaluate.overall(played) | {"step": step}
         if self.distributed.is_main:
             place = self.folder / "episodes" / key.replace(" ", "-")
             with writing(self.folder):
-                episodes.write(place, self.config, step=step, rows=self._rows(played, step))
+                episodes.write(place, self.config, step=step, rows=self._rows(found, step))
         self.notes.add(key, result)
         return played
 
-    def _gather(self, config: Config, held_out: Description, step: int) -> list[Trajectory]:
-        """Plays one environment; returns the episodes of all processes."""
+    def _gather(self, config: Config, held_out: Description, step: int) -> evaluate.Played:
+        """Plays one environment; returns the episodes and failures of all processes."""
         share = slice(self.distributed.rank, None, self.distributed.size)
         mine = evaluate.evaluate(
             config, self.generator, self.tokenizer, held_out, share=share, key=f"held-out {step}"
         )
-        self.failures.add(step, config.env.name, mine.failures, evaluation=True)
-        return [t for part in self.distributed.gather(mine.trajectories) for t in part]
+        failures = self.failures.add(step, config.env.name, mine.failures, evaluation=True)
+        parts = self.distributed.gather(mine.trajectories)
+        return evaluate.Played([t for part in parts for t in part], failures)
 
-    def _rows(self, played: Mapping[str, list[Trajectory]], step: int) -> list[Row]:
+    def _rows(self, found: Mapping[str, evaluate.Played], step: int) -> list[Row]:
         """Returns the episodes as lines of results; names tell environments of one id apart."""
         ids = Counter(one.env.id for one, _ in self.envs)
         rows: list[Row] = []
         for one, held_out in self.envs:
             name = one.env.name
             part = name if ids[one.env.id] > 1 else ""
-            rows += episodes.rows(one, played[name], held_out, step=step, part=part)
+            played = episodes.rows(one, found[name].trajectories, held_out, step=step, part=part)
+            rows += [*played, *episodes.faults(played, found[name].failures, held_out)]
         return rows
 
     def add_baselines(self, console: Console) -> None:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Column, Table
 
-from agentgym_envs.evaluate.metrics import wilson
+from agentgym_envs.evaluate.metrics import Interval, mean_interval
 from agentgym_train.data.types import Trajectory
 
 log = logging.getLogger(__name__)
@@ -71,14 +71,16 @@ class Display:
             self.console.print(f"{label} {done}/{total} {facts}", highlight=False)
 
     def step(self, row: dict[str, Any], total: int) -> None:
-        """Shows a training step."""
+        """Shows a training step: its success, and the moving average over the steps so far."""
+        success = "–"
         if "success" in row:
             old = row["success"] if self._success is None else self._success
             self._success = SMOOTHING * old + (1 - SMOOTHING) * row["success"]
+            success = f"{row['success']:.2f}"
+        if self._success is not None:
+            success += f" (moving average {self._success:.2f})"
         rate = row["tokens"] / max(sum(row["time"].values()), 1e-9)
-        facts = (
-            f"horizon {row['horizon']} · success {self._success or 0.0:.2f} · {rate:,.0f} tokens/s"
-        )
+        facts = f"horizon {row['horizon']} · success {success} · {rate:,.0f} tokens/s"
         self.advance("training", row["step"], total, facts)
 
     def warn(self, *lines: str) -> None:
@@ -117,7 +119,8 @@ def cut_actions(row: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
 def table(evaluation: dict[str, dict[str, Any]]) -> Table:
     """Returns the table of held-out results: before and after training, and baselines.
 
-    Success has a 95 % interval (Wilson's). Several environments have rows below their mean.
+    The 95 % interval is that of ``agentgym report``: each episode counts as a task. Several
+    environments have rows below their mean.
     """
     shown = Table(
         Column("agent", overflow="fold"),
@@ -136,15 +139,21 @@ def table(evaluation: dict[str, dict[str, Any]]) -> Table:
 
 
 def _cells(row: dict[str, float]) -> list[str]:
-    low, high = wilson(row["success"] * row["episodes"], int(row["episodes"]))
+    low, high = interval(row["success"], int(row["episodes"]))
     success = f"{row['success']:.3f} ({low:.2f}–{high:.2f})"
     return [
         f"{row['episodes']:.0f}",
         success,
         f"{row['score']:.3f}",
         f"{row['turns']:.1f}",
-        f"{row.get('invalid', 0.0):.1%}",
+        f"{row.get('invalid', 0.0):.3f}",
     ]
+
+
+def interval(success: float, episodes: int) -> Interval:
+    """Returns the interval of the success of episodes of as many tasks."""
+    solved = success * episodes  # not whole where several agents share an episode
+    return mean_interval([[min(max(solved - n, 0.0), 1.0) for n in range(episodes)]])
 
 
 def learning_curve(
