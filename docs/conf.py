@@ -8,6 +8,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
+
 sys.path.insert(0, str(Path(__file__).parent))
 
 project = "AgentGym"
@@ -21,7 +23,9 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
     "sphinx_copybutton",
+    "sphinx_design",
 ]
+copybutton_selector = "div:not(.highlight-text) > div.highlight pre"  # none at episodes
 exclude_patterns = ["_build"]
 nitpicky = True
 nitpick_ignore_regex = [("py:.*", ".*")]  # docstrings name errors and types by their short names
@@ -39,6 +43,31 @@ html_css_files = ["site.css"]
 html_theme_options = {"navigation_with_keys": True}
 
 
+def name_cells(_: Any, document: nodes.document) -> None:
+    """Marks tables of prose, and puts the column's name into each of their cells.
+
+    On a phone the style sheet stacks the cells of their rows and shows these names.
+    """
+    for table in document.findall(nodes.table):
+        head, *body = ([*row.findall(nodes.entry)] for row in table.findall(nodes.row))
+        texts = [[cell.astext() for cell in column] for column in zip(*body, strict=True)]
+        longest = [max(map(len, column), default=0) for column in texts]
+        if not 2 < len(head) < 7 or max(longest, default=0) < PROSE:
+            continue
+        table["classes"].append("stacked")
+        for row in body:
+            for title, width, cell in zip(head, longest, row, strict=True):
+                if width < SHORT:
+                    cell["classes"].append("short")
+                if cell.children and cell is not row[0]:
+                    name = nodes.inline("", f"{title.astext()}: ", classes=["column"])
+                    cell.children[0].insert(0, name)
+
+
+PROSE, SHORT = 40, 25
+"""Characters of a cell: a table with a cell of prose is stacked; short cells share a line."""
+
+
 def setup(app: Any) -> None:
     """Makes the generated pages, and points the links of other pages to pages of the site."""
     import generate
@@ -50,3 +79,4 @@ def setup(app: Any) -> None:
 
     app.connect("builder-inited", lambda _: generate.main())
     app.connect("source-read", relink)
+    app.connect("doctree-read", name_cells)
