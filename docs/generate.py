@@ -71,6 +71,7 @@ def write_environments() -> None:
 
 COPIES = {  # pages of the repository that the site shows, by their place in it
     "benchmarks/README.md": "results/index.md",
+    "benchmarks/findings.md": "results/findings.md",
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
 }
@@ -126,9 +127,13 @@ def write_copies() -> None:
 
 
 def toctree(readme: Path) -> str:
-    """Returns a hidden table of contents over the results beside a page."""
-    names = "\n".join(sorted(path.stem for path in (readme.parent / "results").glob("*.md")))
-    return f"\n```{{toctree}}\n:hidden:\n:glob:\n\n{names}\n```\n"
+    """Returns a hidden table of contents over the pages that a page links to, with its titles."""
+    text = readme.read_text(encoding="utf-8")
+    titles: dict[str, str] = {}
+    for title, page in re.findall(r"\[([^\]]+)\]\((?:results/)?(\w+)\.md\)", text):
+        titles.setdefault(page, title)
+    names = "\n".join(f"{title} <{page}>" for page, title in titles.items())
+    return f"\n```{{toctree}}\n:hidden:\n\n{names}\n```\n"
 
 
 def write_configuration() -> None:
