@@ -51,21 +51,29 @@ def name_cells(_: Any, document: nodes.document) -> None:
     for table in document.findall(nodes.table):
         head, *body = ([*row.findall(nodes.entry)] for row in table.findall(nodes.row))
         texts = [[cell.astext() for cell in column] for column in zip(*body, strict=True)]
-        longest = [max(map(len, column), default=0) for column in texts]
-        if not 2 < len(head) < 7 or max(longest, default=0) < PROSE:
+        if not is_prose(texts):
             continue
         table["classes"].append("stacked")
-        for row in body:
-            for title, width, cell in zip(head, longest, row, strict=True):
-                if width < SHORT:
+        for title, column, cells in zip(head, texts, zip(*body, strict=True), strict=True):
+            for cell in cells:
+                if max(map(len, column)) < SHORT:
                     cell["classes"].append("short")
-                if cell.children and cell is not row[0]:
+                if not cell.astext():
+                    cell["classes"].append("blank")
+                elif title is not head[0]:
                     name = nodes.inline("", f"{title.astext()}: ", classes=["column"])
                     cell.children[0].insert(0, name)
 
 
 PROSE, SHORT = 40, 25
 """Characters of a cell: a table with a cell of prose is stacked; short cells share a line."""
+
+
+def is_prose(texts: list[list[str]]) -> bool:
+    """Returns whether a table with these columns has sentences that a phone cannot show whole."""
+    if len(texts) == 2:
+        return max((len(word) for text in texts[0] for word in text.split()), default=0) > SHORT
+    return 2 < len(texts) < 7 and any(len(text) >= PROSE for column in texts for text in column)
 
 
 def setup(app: Any) -> None:

@@ -24,6 +24,10 @@ GROUPS = {
     "For special purposes": ("two_attempts", "lmrl"),
 }
 """The families of each section of the index."""
+PREFIX = "agentgym/"
+INTRODUCTION = f"""\
+All ids begin with `{PREFIX}`. The page of a family begins with an episode. The last column names \
+the extra of `agentgym-envs` that an environment needs."""
 
 
 def own_environments() -> dict[str, list[str]]:
@@ -72,11 +76,12 @@ def index(relinked: Callable[[str], str]) -> str:
     """
     head, rows, notes = readme_table()
     family_of = {env_id: f for f, members in own_environments().items() for env_id in members}
-    parts = ["# Environments", "The page of a family begins with an episode.", relinked(notes)]
+    parts = ["# Environments", INTRODUCTION, relinked(notes)]
     shown = set()
     for title, members in GROUPS.items():
         own = [env_id for f in members for env_id in rows if family_of[env_id] == f]
-        table = [relinked(rows[i]).replace(f"`{i}`", f"[`{i}`]({family_of[i]}.md)") for i in own]
+        links = {i: f"[`{i.removeprefix(PREFIX)}`]({family_of[i]}.md)" for i in own}
+        table = [relinked(rows[i]).replace(f"`{i}`", links[i]) for i in own]
         parts += [f"## {title}", "\n".join([*head, *table])]
         shown.update(own)
     if missing := sorted(family_of.keys() - shown):
