@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import pictures
 import speed
 
 from agentgym_envs.describe import description
@@ -49,11 +48,10 @@ def page(family: str, readme: str) -> str:
 
     Args:
         family: the family.
-        readme: its ``README.md``, with links for the site.
+        readme: its ``README.md``, with links and pictures for the site.
     """
     facts = "\n".join(demoted(description(env_id), 1) for env_id in own_environments()[family])
-    shown = f"{pictures.section()}\n" if family == "web" else ""
-    return f"{readme}\n{shown}{speed.speed(family)}\n{facts}"
+    return f"{readme}\n{speed.speed(family)}\n{facts}"
 
 
 def demoted(text: str, levels: int) -> str:

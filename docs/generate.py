@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import families
+import pictures
 import typer
 
 from agentgym_envs.cli import app as envs_app
@@ -64,6 +65,8 @@ def write_environments() -> None:
     """Writes a page for each family, and an index with a row for each environment."""
     for family in families.own_environments():
         readme = copied(families.readme_of(family))
+        if family == "web":
+            readme += f"\n{pictures.section()}"
         write(f"environments/{family}.md", families.page(family, readme))
     index = DOCS / "environments/index.md"
     write("environments/index.md", families.index(lambda t: relinked(t, ROOT / "README.md", index)))
