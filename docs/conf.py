@@ -70,10 +70,10 @@ PROSE, SHORT = 40, 25
 
 
 def is_prose(texts: list[list[str]]) -> bool:
-    """Returns whether a table with these columns has sentences that a phone cannot show whole."""
-    if len(texts) == 2:
-        return max((len(word) for text in texts[0] for word in text.split()), default=0) > SHORT
-    return 2 < len(texts) < 7 and any(len(text) >= PROSE for column in texts for text in column)
+    """Returns whether a table with these columns has texts too wide for a phone."""
+    words = [word for text in next(iter(texts), []) for word in text.split()]
+    sentences = len(texts) > 2 and any(len(text) >= PROSE for column in texts for text in column)
+    return len(texts) < 7 and (sentences or max(map(len, words), default=0) > SHORT)
 
 
 def setup(app: Any) -> None:
