@@ -182,7 +182,11 @@ def test_commands_run(text, tmp_path):
             assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page",
+    [*PAGES, ROOT / "RELEASING.md", *sorted((ROOT / "benchmarks").rglob("*.md"))],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
 def test_code_has_at_most_80_columns(page):
     """The site shows about 80 columns; a reader scrolls for the rest. Episodes ("text") wrap."""
     language = ""
