@@ -19,13 +19,11 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
+import families
 import pictures
-import speed
 import typer
 
 from agentgym_envs.cli import app as envs_app
-from agentgym_envs.describe import description
-from agentgym_envs.plugins import ENVIRONMENTS, discover
 from agentgym_train import config, plugins
 from agentgym_train.cli import app as train_app
 from agentgym_train.reward.config import ComparisonsConfig
@@ -63,51 +61,20 @@ def write(path: str, text: str) -> None:
         file.write_text(HEAD + text, encoding="utf-8")
 
 
-def own_environments() -> dict[str, list[str]]:
-    """Returns the ids of the package's environments by family, sorted by family."""
-    families: dict[str, list[str]] = {}
-    for env_id, plugin in discover(ENVIRONMENTS).items():
-        if found := re.match(r"agentgym_envs\.envs\.(\w+)", plugin.target):
-            families.setdefault(found[1], []).append(env_id)
-    return dict(sorted(families.items()))
-
-
 def write_environments() -> None:
     """Writes a page for each family, and an index with a row for each environment."""
-    rows = []
-    for family, ids in own_environments().items():
-        source = ROOT / "agentgym_envs/src/agentgym_envs/envs" / family / "README.md"
-        facts = "\n".join(demoted(description(env_id), 1) for env_id in ids)
-        shown = f"{pictures.section()}\n" if family == "web" else ""
-        write(
-            f"environments/{family}.md",
-            f"{copied(source)}\n{shown}{speed.speed(family)}\n{facts}",
-        )
-        rows += [f"| [`{env_id}`]({family}.md) | {summary(env_id)} |" for env_id in ids]
-    families = "\n".join(own_environments())
-    table = "\n".join(["| id | task |", "|---|---|", *rows])
-    write(
-        "environments/index.md",
-        f"# Environments\n\n{table}\n\n```{{toctree}}\n:hidden:\n\n{families}\n```\n",
-    )
-
-
-def summary(env_id: str) -> str:
-    """Returns the first sentence about an environment."""
-    return description(env_id).splitlines()[2]
-
-
-def demoted(text: str, levels: int) -> str:
-    """Returns Markdown with its headings some levels lower."""
-    fenced, lines = False, []
-    for line in text.splitlines():
-        fenced ^= line.startswith("```")
-        lines.append("#" * levels + line if line.startswith("#") and not fenced else line)
-    return "\n".join(lines) + "\n"
+    for family in families.own_environments():
+        readme = copied(families.readme_of(family))
+        if family == "web":
+            readme += f"\n{pictures.section()}"
+        write(f"environments/{family}.md", families.page(family, readme))
+    index = DOCS / "environments/index.md"
+    write("environments/index.md", families.index(lambda t: relinked(t, ROOT / "README.md", index)))
 
 
 COPIES = {  # pages of the repository that the site shows, by their place in it
     "benchmarks/README.md": "results/index.md",
+    "benchmarks/findings.md": "results/findings.md",
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
 }
@@ -118,9 +85,8 @@ def places() -> dict[Path, str]:
     found = {ROOT / source: place for source, place in COPIES.items()}
     for result in (ROOT / "benchmarks/results").glob("*.md"):
         found[result] = f"results/{result.name}"
-    for family in own_environments():
-        source = ROOT / "agentgym_envs/src/agentgym_envs/envs" / family / "README.md"
-        found[source] = f"environments/{family}.md"
+    for family in families.own_environments():
+        found[families.readme_of(family)] = f"environments/{family}.md"
     return found
 
 
@@ -165,9 +131,13 @@ def write_copies() -> None:
 
 
 def toctree(readme: Path) -> str:
-    """Returns a hidden table of contents over the results beside a page."""
-    names = "\n".join(sorted(path.stem for path in (readme.parent / "results").glob("*.md")))
-    return f"\n```{{toctree}}\n:hidden:\n:glob:\n\n{names}\n```\n"
+    """Returns a hidden table of contents over the pages that a page links to, with its titles."""
+    text = readme.read_text(encoding="utf-8")
+    titles: dict[str, str] = {}
+    for title, page in re.findall(r"\[([^\]]+)\]\((?:results/)?(\w+)\.md\)", text):
+        titles.setdefault(page, title)
+    names = "\n".join(f"{title} <{page}>" for page, title in titles.items())
+    return f"\n```{{toctree}}\n:hidden:\n\n{names}\n```\n"
 
 
 def write_configuration() -> None:

@@ -52,7 +52,7 @@ def test_the_hosts_of_kubernetes_have_the_ports_labels_and_token_that_they_need(
     assert service["spec"]["clusterIP"] == "None"
     labels = hosts["spec"]["template"]["metadata"]["labels"]
     assert service["spec"]["selector"] == hosts["spec"]["selector"]["matchLabels"] == labels
-    (secret,) = [text for text in blocks("bash") if text.startswith("kubectl")]
+    (secret,) = [text for text in blocks("bash") if "\nkubectl create secret" in text]
     for made in (hosts, objects["Job"]):
         (variable,) = container(made)["env"]
         assert variable["name"] == TOKEN

@@ -46,7 +46,10 @@ def test_each_picture_of_a_page_has_a_version_for_dark_pages():
     for page in PAGES:
         text = page.read_text()
         assert text.count("<img") == len(pictures.SHOWN.findall(text)), page
-        assert not re.search(r"!\[[^]]*\]\((?!http)", text), f"{page}: a picture without a dark one"
+        plain = re.findall(r"!\[[^]]*\]\((?!http)([^)]*)\)", text)
+        assert all(name.endswith(".svg") for name in plain), f"{page}: {plain} lack a dark version"
+        for name in plain:
+            assert "prefers-color-scheme: dark" in (page.parent / name).read_text(), name
     assert len(list(shown())) > 10
     for page, dark, light in shown():
         assert dark.name == f"{light.stem}-dark{light.suffix}", page

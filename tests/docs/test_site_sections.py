@@ -1,6 +1,7 @@
-"""The sections "Speed" and "Pictures" of the environments' pages."""
+"""The first page, and the generated parts of the environments' pages and of the results."""
 
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,70 @@ FAMILIES = {path.parent.name for path in (ROOT / "agentgym_envs/src").glob("*/en
 def module(name):
     spec = importlib.util.spec_from_file_location(f"docs_{name}", ROOT / f"docs/{name}.py")
     loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "docs")
+        spec.loader.exec_module(loaded)
     return loaded
 
 
-speed, pictures = module("speed"), module("pictures")
+speed, pictures, families = module("speed"), module("pictures"), module("families")
+
+
+def cards():
+    """Returns the card of each family on the first page: its episode, or "" with a picture."""
+    page = (ROOT / "docs/index.md").read_text()
+    found = re.findall(
+        r"^:::\{grid-item-card\}.*\n:link: environments/(.*)\n((?:.*\n)*?):::$", page, re.M
+    )
+    return {f: "".join(re.findall(r"^```text\n(.*?)^```", card, re.M | re.S)) for f, card in found}
+
+
+def test_the_first_page_has_a_card_of_each_family():
+    shown = cards()
+    assert shown.keys() == FAMILIES
+    assert [family for family, episode in shown.items() if not episode] == ["web"]
+
+
+@pytest.mark.parametrize("family", sorted(FAMILIES - {"web"}))
+def test_the_episode_of_a_card_is_of_the_familys_page(family):
+    """There "..." stands for characters that are left out; a test replays the page's episodes."""
+    known = re.findall(
+        r"^```text agentgym/.*?\n(.*?)^```", families.readme_of(family).read_text(), re.M | re.S
+    )
+    wanted = re.escape(cards()[family]).replace(re.escape("..."), ".*")
+    assert any(re.search(rf"^{wanted}", episode, re.M | re.S) for episode in known)
+
+
+def test_the_index_of_the_environments_has_each_in_its_group():
+    index = families.index(str)
+    sections = dict(re.findall(r"^## (.*)\n\n((?:\|.*\n)+)", index, re.M))
+    assert sections.keys() == families.GROUPS.keys()
+    rows = {
+        link: row
+        for table in sections.values()
+        for row in table.splitlines()[2:]
+        for link in re.findall(r"^\| \[`(.*?)`\]", row)
+    }
+    assert {f"agentgym/{name}" for name in rows} == {
+        i for f in families.own_environments().values() for i in f
+    }
+    assert rows["BabyAI-v2"].endswith("| 2,688 | 0.62 | 1.00 | `[babyai]` |")
+    assert "(textworld.md)" in rows["TWCooking-v1"]
+
+
+def test_an_environment_without_a_row_is_an_error(monkeypatch):
+    head, rows, notes = families.readme_table()
+    del rows["agentgym/Maze-v1"]
+    monkeypatch.setattr(families, "readme_table", lambda: (head, rows, notes))
+    with pytest.raises(ValueError, match="agentgym/Maze-v1"):
+        families.index(str)
+
+
+def test_the_results_link_to_each_page():
+    """The site lists the results by these links, and a page without one is lost."""
+    text = (ROOT / "benchmarks/README.md").read_text()
+    pages = {path.stem for path in (ROOT / "benchmarks/results").glob("*.md")}
+    assert set(re.findall(r"\(results/(\w+)\.md\)", text)) == pages
 
 
 @pytest.mark.parametrize("family", sorted(FAMILIES))

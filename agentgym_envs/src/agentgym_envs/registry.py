@@ -111,7 +111,7 @@ def spec(env_id: str) -> EnvSpec:
     try:
         return gymnasium.spec(name)
     except gymnasium.error.Error as error:
-        known = (_registered_by(module) if module else ()) or discover(ENVIRONMENTS)
+        known = (_registered_by(source) if source else ()) or discover(ENVIRONMENTS)
         raise UnknownName("environment", env_id, known) from error
 
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from agentgym_envs.cli import app
 from agentgym_envs.evaluate import left_out, several, suites, tables
 from agentgym_envs.evaluate.play_job import Outcome
-from agentgym_envs.evaluate.record import read
+from agentgym_envs.evaluate.record import read, read_settings
 from agentgym_envs.report.command import shown_run, shown_sections
 
 NAMES = ("Depth 3", "Depth 4", "SynthLoc", "NQ", "PopQA")
@@ -91,7 +91,7 @@ def test_the_report_in_the_terminal_and_the_page(played):
     assert found.exit_code == 0
     assert {SEARCH, BABYAI} < {*found.output.splitlines()}
     rows = read(folder)[0]
-    run = shown_run("one", folder, rows)
+    run = shown_run("one", folder, rows, read_settings(folder))
     assert {SEARCH, BABYAI} < {*run.notes}
     assert any(note.startswith("2 of 5 families of small have results") for note in run.notes)
     assert [line["name"] for line in run.table if line["kind"] == "mean"] == [
@@ -104,7 +104,7 @@ def test_the_report_in_the_terminal_and_the_page(played):
 def test_a_part_of_a_scenario_is_not_shown_as_the_scenario(played):
     rows = [row for row in read(played[1])[0] if row["family"] == "Depth 4"]
     table = tables.published([("one", rows)])
-    assert table.lines[0] == {"who": "one, 1 of 5 families", "textcraft": "100.0 (1 of 2)"}
+    assert table.lines[0] == {"who": "one, 1 of 5 families", "textcraft": "1.000 (1 of 2)"}
     assert tables.PARTLY in table.notes
     searched = [row | {"scenario": "search", "family": "NQ"} for row in rows]
     names = [line["name"] for line in tables.results([*rows, *searched]).lines]

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from types import SimpleNamespace
 
 import pytest
 from compared import result
@@ -207,8 +208,9 @@ def test_a_comparison_of_targets_marks_those_that_an_interrupt_left(monkeypatch,
     """Ctrl-C in the first of two targets, after one of two episodes."""
     rows = [episode("a")]
     rows += planned.missing(rows, planned.extended([], plan("a", "b")))
+    job = SimpleNamespace(skipped=())
     monkeypatch.setattr(several, "carry_out", lambda job: Outcome(rows, 1, INTERRUPTED))
-    assert not several.carry_out_all([several.Pair("m", name, object()) for name in ("one", "two")])
+    assert not several.carry_out_all([several.Pair("m", name, job) for name in ("one", "two")])
     shown = " ".join(capsys.readouterr().out.split())
     assert "one two" in shown
     assert "1.000 (0.05–1.00)* [0.50–1.00] none*" in shown

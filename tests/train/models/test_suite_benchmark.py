@@ -47,8 +47,8 @@ def test_the_page_is_that_of_its_data():
 
 
 def test_the_summary_quotes_the_page():
-    """The table of `benchmarks/README.md` has columns of the page's table."""
-    short = _table((RESULTS.parent / "README.md").read_text(), "LockedMaze")
+    """The table of `benchmarks/findings.md` has columns of the page's table."""
+    short = _table((RESULTS.parent / "findings.md").read_text(), "LockedMaze")
     assert len(short) == 5
     page = _table((RESULTS / "suite.md").read_text(), "LockedMaze")[:5]
     assert [row[:4] for row in short] == [[*row[:1], *row[2:5]] for row in page]
@@ -79,7 +79,7 @@ def test_what_the_summary_says_of_the_differences_is_so():
     leads = {family for family, (found, _) in shared.items() if min(found) > 0}
     assert leads == {"Household", "TextCraft", "Search"}
     page = {row[0]: row[7] for row in _table((RESULTS / "suite.md").read_text(), "LockedMaze")[:5]}
-    summary = (RESULTS.parent / "README.md").read_text()
+    summary = (RESULTS.parent / "findings.md").read_text()
     for family in ("Household", "TextCraft"):
         assert f"{page[family].lstrip('+')} on {family}" in summary
 

@@ -48,7 +48,7 @@ def quoted(growing, fixed):
 
 
 def test_the_documents_quote_the_recorded_figures_of_locked_mazes():
-    table = (BENCHMARKS / "README.md").read_text()
+    table = (BENCHMARKS / "findings.md").read_text()
     for method, seeds in recorded().items():
         means = [fmean(point) for point in zip(*seeds, strict=True)]
         assert f"| {method} | {' | '.join(f'{value:.2f}' for value in means)} |" in table
@@ -60,7 +60,7 @@ def test_the_documents_quote_the_differences_on_locked_mazes():
     gains = {name: quoted(growing, fixed) for name, fixed in ends.items()}
     assert (
         f"{gains['fixed 10']} to 10 turns, {gains['fixed 20']} to 20 turns and"
-        f" {gains['fixed 80']} to 80 turns" in text("benchmarks/README.md")
+        f" {gains['fixed 80']} to 80 turns" in text("benchmarks/findings.md")
     )
     plain = {name: gain.removeprefix("+") for name, gain in gains.items()}
     assert (
@@ -79,7 +79,7 @@ def test_the_documents_quote_the_comparison_on_short_medium_and_long_mazes(modul
     assert {len(seeds) for methods in ends.values() for seeds in methods.values()} == {5}
     found = modules.horizons.shares(ends)
     report = (BENCHMARKS / "results" / "horizons.md").read_text()
-    readme, benchmarks = text("README.md"), text("benchmarks/README.md")
+    readme, benchmarks = text("README.md"), text("benchmarks/findings.md")
     for method, worst in found.worst.items():
         means = [f"{fmean(methods[method]):.2f}" for methods in ends.values()]
         shares = [f"{m}, {found.sets[method][s]}" for s, m in zip(ends, means, strict=True)]
@@ -114,7 +114,7 @@ def test_the_documents_describe_the_steps_and_the_spread_of_the_growing_horizon(
     curves = json.loads((BENCHMARKS / "results" / "horizons.json").read_text())
     growing = {name: methods["10→20→40→80"] for name, methods in curves.items()}
     steps = {name: sorted(c[-1]["step"] for c in own) for name, own in growing.items()}
-    benchmarks = text("benchmarks/README.md")
+    benchmarks = text("benchmarks/findings.md")
     (m0, *_, m1), (l0, *_, l1) = steps["medium"], steps["long"]
     assert (
         f"{m0 - 45} to {m1 - 45} of {m0} to {m1} steps at 80 turns on medium mazes,"
@@ -164,7 +164,7 @@ def test_the_record_of_the_chained_barriers_is_that_of_the_run():
 
 def test_the_figures_of_smollm2_are_those_of_its_run():
     steps = json.loads((BENCHMARKS / "results" / "smollm2.json").read_text())
-    page = (BENCHMARKS / "README.md").read_text()
+    page = (BENCHMARKS / "findings.md").read_text()
     tokens, episodes = (round(sum(step[key] for step in steps)) for key in ("tokens", "episodes"))
     assert f"Training had {tokens:,} tokens and {episodes:,} episodes in {len(steps)} steps" in page
     for first, last, horizon in ((1, 15, 6), (16, 30, 10), (31, 40, 16)):

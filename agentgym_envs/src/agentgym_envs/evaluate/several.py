@@ -64,7 +64,7 @@ def carry_out_all(pairs: Sequence[Pair]) -> bool:
     if len(pairs) == 1 and (job := pairs[0].job):
         alone = carry_out(job)
         show_legend(out, alone.legend)
-        return not alone.left
+        return not alone.left and not job.skipped
     done: list[tuple[Pair, Outcome | None]] = []
     for pair in pairs:
         outcome = _carried_out(pair)
