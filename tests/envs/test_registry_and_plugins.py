@@ -216,7 +216,7 @@ def test_a_wrong_registration_is_listed_and_fails_when_used(site, line, message)
     assert one_line(error)
     gymnasium.make("acme/Fine-v0").close()
     listed = CliRunner().invoke(app, ["list"])
-    assert listed.exit_code == 0
+    assert listed.exit_code == 0, (listed.output, listed.exception)
     assert f"broken: {error.value}" in listed.output
     checked = CliRunner().invoke(app, ["check", env_id])
     assert (checked.exit_code, "Traceback" in checked.output) == (2, False)
