@@ -1194,3 +1194,35 @@ def test_columns_that_do_not_fit_are_counted(opened, width, hidden):
         assert int(count) == sum(end > edge for end in ends) >= hidden
         page.evaluate("byId('table').scrollLeft = 10000")
         page.wait_for_function("() => byId('more').hidden")
+
+
+def test_on_a_phone_a_name_breaks_behind_its_slash_and_the_list_keeps_its_end(opened):
+    name = "agentgym/TextCraft-v2"
+    rows = [episode("t-1", family=name, env_id=name)]
+    page = opened(Run("a", {}, rows, [{"family": name}], [("family", "family")]))
+    page.set_viewport_size({"width": 390, "height": 800})
+    drawn = page.locator("#table td.name").evaluate(
+        """(cell) => {
+          const lines = [];
+          const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+          while (walker.nextNode())
+            for (let i = 0; i < walker.currentNode.length; i++) {
+              const range = document.createRange();
+              range.setStart(walker.currentNode, i);
+              range.setEnd(walker.currentNode, i + 1);
+              const top = Math.round(range.getBoundingClientRect().top);
+              const same = lines.length && lines.at(-1).top === top;
+              if (same) lines.at(-1).text += range.toString();
+              else lines.push({ top, text: range.toString() });
+            }
+          return lines.map((line) => line.text);
+        }"""
+    )
+    assert "".join(drawn) == name
+    assert set(drawn[:-1]) <= {"agentgym/", "TextCraft-"}
+    cell, text = (
+        page.locator(f"#entry-0 > :nth-child(3){inner}").bounding_box() for inner in ("", " bdi")
+    )
+    assert text["x"] + text["width"] <= cell["x"] + cell["width"] + 1, "its end is in sight"
+    read(page)
+    assert texts(page, "#sides .head > .quiet") == [f"small · maze · {name}"]

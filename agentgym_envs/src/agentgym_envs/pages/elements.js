@@ -12,11 +12,14 @@ function fill(element, attributes, children) {
   return element;
 }
 
+/* A name that may go on in the next line after a slash. */
+const breakable = (name) => name.split("/").flatMap((part, i) => (i ? ["/", make("wbr"), part] : [part]));
+
 const make = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
 const draw = (tag, attributes = {}, ...children) =>
   fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 const button = (label, act) => {
-  const made = make("button", { type: "button", class: "plain" }, label);
+  const made = make("button", { type: "button", class: "plain" }, ...[label].flat());
   made.addEventListener("click", act);
   return made;
 };

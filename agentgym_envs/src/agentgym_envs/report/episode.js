@@ -42,7 +42,7 @@ function headCard(entry, content) {
     entry.cost ? `cost ${costs(entry.cost)}` : null,
     typeof content.seconds === "number" ? `${content.seconds.toFixed(1)} s` : null,
   ];
-  const where = [entry.suite, family(entry), entry.env_id].filter(Boolean).join(" · ");
+  const where = unique([entry.suite, entry.scenario, entry.family, entry.env_id]).filter(Boolean).join(" · ");
   return make(
     "div",
     { class: "head" },

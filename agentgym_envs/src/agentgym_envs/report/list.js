@@ -122,7 +122,7 @@ function listRow(i) {
   const cells = [
     make("span", { class: is }, WORDS[is]),
     dot(entry.run),
-    make("span", { title: family(entry) }, family(entry)),
+    make("span", { title: family(entry), class: "end" }, make("bdi", { dir: "ltr" }, family(entry))),
     make("span", { title: entry.task_id }, String(entry.task_id)),
     ...numbers.map((n) => make("span", { class: "number" }, String(n ?? "–"))),
   ];

@@ -57,9 +57,9 @@ function resultCell(key, row) {
   const known = family(row);
   const look = key === "family" ? { class: "name" } : key === "scenario" ? {} : { class: "number" };
   if (key === "family" && kind(row) === "family" && data.entries.some((entry) => family(entry) === known))
-    return make("td", look, button(text, () => choose({ family: known }, true)));
+    return make("td", look, button(breakable(text), () => choose({ family: known }, true)));
   const named = key === "scenario" || key === "family";
-  return make("td", look, named && row[key] === undefined ? "" : text);
+  return make("td", look, ...(named && row[key] === undefined ? [] : breakable(text)));
 }
 
 /* The columns of all runs; a column that the first run lacks is behind the one before it in its own run. */
