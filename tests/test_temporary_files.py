@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parent
-OPTIONS = ("-q", "-p", "conftest", "-p", "no:cacheprovider", "-c", os.devnull)
+OPTIONS = ("-q", "-p", "conftest", "-p", "no:cacheprovider")
 LEAVING = "import tempfile\n\ndef test_it():\n    tempfile.mkstemp(prefix='forgotten-')\n"
 CLEAN = "def test_it(tmp_path):\n    (tmp_path / 'file').touch()\n"
 
@@ -22,9 +22,10 @@ CLEAN = "def test_it(tmp_path):\n    (tmp_path / 'file').touch()\n"
 )
 def test_a_session_fails_if_a_test_leaves_a_temporary_file(tmp_path, source, status, left):
     (tmp_path / "test_one.py").write_text(source)
+    (settings := tmp_path / "pytest.ini").write_text("[pytest]\n")
     (temporary := tmp_path / "temporary").mkdir()
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", *OPTIONS, "--rootdir", tmp_path, tmp_path / "test_one.py"],
+        [sys.executable, "-m", "pytest", *OPTIONS, "-c", settings, tmp_path / "test_one.py"],
         env={
             **{name: value for name, value in os.environ.items() if "XDIST" not in name},
             "TMPDIR": str(temporary),

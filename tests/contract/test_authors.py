@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from agentgym_envs import new, registry
 from agentgym_envs.cli import app
+from agentgym_envs.envs.maze.env import MazeEnv
 from agentgym_envs.errors import ArgumentError, BrokenPlugin, UnknownName
 from agentgym_envs.evaluate.agents.base import load as load_agent
 from agentgym_envs.multi import make_game
@@ -233,6 +234,28 @@ def test_an_environment_that_cannot_be_made_names_the_authors_line(kind, line, c
     assert result.exit_code == 2
     assert result.output.count("\n") == 1
     assert f"own_classes.py:{line_of(line)}" in result.output
+
+
+def one_step():
+    env = MazeEnv()
+    env.reset(seed=1)
+    env.step("go north")
+
+
+WRONG = {
+    "make_tasks": ([], "make_tasks must return a TaskSet, not []"),
+    "begin": ("text", "begin must return an observation and a goal, two strings, not 'text'"),
+    "act": (None, "act must return an Outcome, not None"),
+}
+
+
+@pytest.mark.parametrize("method", WRONG)
+def test_a_wrong_return_value_is_named(method, monkeypatch):
+    value, message = WRONG[method]
+    monkeypatch.setattr(MazeEnv, method, lambda *_: value)
+    with pytest.raises(TypeError) as error:
+        one_step()
+    assert str(error.value) == message
 
 
 def test_a_list_that_becomes_empty_is_named(checked):

@@ -8,6 +8,7 @@ contract.
 """
 
 import random
+import reprlib
 from abc import ABCMeta, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
@@ -116,6 +117,8 @@ class TextEnv(gymnasium.Env[str, str], metaclass=ABCMeta):
         self.admissible = admissible
         self.render_mode = render_mode
         self.task_set = self.make_tasks()
+        if not isinstance(self.task_set, TaskSet):
+            raise TypeError(f"make_tasks must return a TaskSet, not {reprlib.repr(self.task_set)}")
         self.task_ids = select(self.task_set, split, tasks)
         self._filtered = tasks is not None
         self.task: Task | None = None
@@ -181,6 +184,7 @@ class TextEnv(gymnasium.Env[str, str], metaclass=ABCMeta):
         Raises:
             TaskError: an unknown task id.
             ArgumentError: an unknown option.
+            TypeError: ``begin`` does not return two strings.
         """
         named = named_task(options)
         if extra := sorted(map(shown, set(options or {}) - {"task_id"})):
@@ -191,7 +195,13 @@ class TextEnv(gymnasium.Env[str, str], metaclass=ABCMeta):
             drawn, self.task_ids, named=named, filtered=self._filtered
         )
         self._turn, self._score, self._over = 0, 0.0, False
-        self._text, self._goal = self.begin(self.task, rng)
+        begun = self.begin(self.task, rng)
+        if not isinstance(begun, tuple) or [isinstance(b, str) for b in begun] != [True, True]:
+            raise TypeError(
+                "begin must return an observation and a goal, two strings, not"
+                f" {reprlib.repr(begun)}"
+            )
+        self._text, self._goal = begun
         return self._text, self._info(Outcome(self._text, self._score))
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
@@ -207,7 +217,7 @@ class TextEnv(gymnasium.Env[str, str], metaclass=ABCMeta):
 
         Raises:
             ResetNeeded: before the first reset or after the end of an episode.
-            TypeError: the action is not a string.
+            TypeError: the action is not a string, or ``act`` does not return an Outcome.
         """
         if not isinstance(action, str):
             raise TypeError(f"an action is a str, not {type(action).__name__}")
@@ -216,6 +226,8 @@ class TextEnv(gymnasium.Env[str, str], metaclass=ABCMeta):
         outcome = (
             self.refuse(str(action)) if isinstance(action, InvalidResponse) else self.act(action)
         )
+        if not isinstance(outcome, Outcome):
+            raise TypeError(f"act must return an Outcome, not {reprlib.repr(outcome)}")
         reward = outcome.score - self._score
         self._turn += 1
         self._text, self._score, self._over = outcome.text, outcome.score, outcome.done

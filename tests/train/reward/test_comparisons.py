@@ -272,7 +272,7 @@ def test_a_table_of_one_seed_has_intervals_and_no_half_that_was_not_measured(mod
         [run("a", 0, 0.1, 0.125), run("b", 0, 0.1, 0.0)],
     )
     table = (tmp_path / "name.md").read_text()
-    assert "| at the end (95 % interval over tasks) |" in table
+    assert "| at the end (95 % interval over tasks (Wilson's)) |" in table
     assert "| a | 0.100 | – | 0.125 | 0.125 (0.055–0.261) | 0.125 | 1 | 10.0% |" in table
     assert "| b | 0.100 | – | 0.100 | 0.000 (0.000–0.088) | 0.000 | 1 | 10.0% |" in table
     assert "why" not in table, "one point draws no line"

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
-from cycler import cycler
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.rcsetup import cycler
 from PIL import Image
 
 WIDTH = 560
