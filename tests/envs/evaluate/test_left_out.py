@@ -134,3 +134,15 @@ def test_folders_of_earlier_versions_name_the_families_without_a_reason(played):
     rows = read(played[1])[0]
     assert left_out.recorded({}) == left_out.recorded({"sessions": [{"date": ""}]}) == []
     assert left_out.remarks(rows, [])[1:] == ["3 families not played: NQ, PopQA, SynthLoc"]
+
+
+@pytest.mark.parametrize(("asked", "said"), [("7", True), ("6", False)])
+@pytest.mark.parametrize("more", [["--dry-run"], []])
+def test_more_episodes_than_tasks_are_announced(asked, said, more, tmp_path):
+    options = ["--set", "tasks=['rooms14-things1-test-[0-5]']", "--out", str(tmp_path / "out")]
+    found = call(
+        "eval", "agentgym/Maze-v1", "--agent", "oracle", "--episodes", asked, *options, *more
+    )
+    assert found.exit_code == 0, found.output
+    line = "--episodes 7: agentgym/Maze-v1 has 6 tasks; all are played"
+    assert (line in found.output) == said, found.output

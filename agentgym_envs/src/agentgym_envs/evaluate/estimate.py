@@ -11,7 +11,6 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from agentgym_envs import registry
-from agentgym_envs.evaluate import left_out
 from agentgym_envs.evaluate.agents.base import load
 from agentgym_envs.evaluate.budget import money
 from agentgym_envs.evaluate.display import show
@@ -114,7 +113,7 @@ def show_all(jobs: Sequence[Job]) -> bool:
             complete = _show(job, title) and complete
         else:
             out.print(f"{title}, no tokens: the agent uses no model", soft_wrap=True)
-            for line in left_out.lines(job.skipped):
+            for line in job.absences:
                 out.print(line, soft_wrap=True)
             complete = complete and not job.skipped
     if any(job.settings.model for job in jobs):
@@ -191,7 +190,7 @@ def _show(job: Job, title: str) -> bool:
         for f, e, w in zip(found, estimates, wholes, strict=True)
     ]
     show(out, Table(COLUMNS, lines, failed), title)
-    for line in left_out.lines(job.skipped):
+    for line in job.absences:
         out.print(line, style="dim", soft_wrap=True)
     for name, parts in (("estimate", estimates), ("whole horizon", wholes)):
         total = Tokens(sum(p.prompt for p in parts), sum(p.completion for p in parts))

@@ -54,6 +54,14 @@ class Job:
         return self.settings.model or self.factory.name
 
     @property
+    def absences(self) -> list[str]:
+        """A line for each reason why less is played than the options name."""
+        asked, there = self.options.episodes or 0, len({item.task_id for item in self.items})
+        fewer = f"--episodes {asked}: {self.settings.target} has {there} tasks; all are played"
+        one = self.settings.target not in suites
+        return left_out.lines(self.skipped) + ([fewer] if one and there < asked else [])
+
+    @property
     def limits(self) -> Limits:
         """The limits of the execution."""
         given = self.options

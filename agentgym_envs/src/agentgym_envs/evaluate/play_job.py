@@ -71,8 +71,8 @@ def carry_out(job: Job) -> Outcome:
 
 
 def _announce(job: Job) -> None:
-    """Says which families cannot be played, and how to accept that."""
-    for line in left_out.lines(job.skipped):
+    """Says what cannot be played, and how to accept that families cannot."""
+    for line in job.absences:
         _warn(line)
     if job.skipped:
         option = left_out.only(job.settings.target, {item.family for item in job.items})
