@@ -10,7 +10,6 @@ import sys
 
 PIP = [sys.executable, "-m", "pip", "install"]
 UV = [sys.executable, "-m", "uv", "pip", "install", "--python", sys.executable]
-UV += ["--compile-bytecode"]  # as pip does; else the first tests compile what they import
 
 
 def main(packages: list[str]) -> int:
