@@ -3,7 +3,6 @@
 Exceptions install packages, train for long, or need a model, a browser or a person.
 """
 
-import importlib.util
 import re
 import shlex
 import subprocess
@@ -15,6 +14,7 @@ from pathlib import Path
 
 import gymnasium
 import pytest
+from scripts import load
 
 from agentgym_envs.tournament.players import players
 from agentgym_train import config as configuration
@@ -222,9 +222,7 @@ def test_the_quickstart_of_the_readme_is_the_committed_configuration():
 
 def test_a_page_that_installs_an_unpublished_plugin_says_how(monkeypatch):
     """pip can install the folders of the line; the line goes away with the first release."""
-    spec = importlib.util.spec_from_file_location("install_lines", ROOT / "docs/install_lines.py")
-    lines = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(lines)
+    lines = load(ROOT / "docs/install_lines.py")
     pages = {page: page.read_text() for page in lines.pages()}
     assert [page for page, text in pages.items() if lines.with_line(text) != text] == []
     for text in pages.values():

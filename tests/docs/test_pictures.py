@@ -1,6 +1,5 @@
 """Pictures of the documentation: versions for dark pages, letters for phones, few curves."""
 
-import importlib.util
 import re
 from itertools import combinations
 from pathlib import Path
@@ -9,6 +8,7 @@ import matplotlib
 import pytest
 from matplotlib.text import Text
 from PIL import Image
+from scripts import load
 
 from agentgym_train.reporting import plots, report
 
@@ -26,10 +26,7 @@ PHONE = 358
 
 
 def module():
-    spec = importlib.util.spec_from_file_location("docs_pictures", ROOT / "docs/pictures.py")
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
+    return load(ROOT / "docs/pictures.py")
 
 
 pictures = module()

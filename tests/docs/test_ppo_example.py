@@ -1,11 +1,11 @@
 """The loop in one file of the guide: it learns, and a failure is not trained on."""
 
-import importlib.util
 import math
 from functools import partial
 from pathlib import Path
 
 import pytest
+from scripts import load
 
 from agentgym_envs.vector import TextVectorEnv
 
@@ -14,10 +14,7 @@ EXAMPLE = Path(__file__).parents[2] / "docs/examples/ppo.py"
 
 @pytest.fixture(scope="module")
 def ppo():
-    spec = importlib.util.spec_from_file_location("ppo", EXAMPLE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load(EXAMPLE)
 
 
 def test_it_is_short():

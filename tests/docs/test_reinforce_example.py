@@ -1,12 +1,12 @@
 """The language model's loop of the guide: its loss, its samples, its failures, and it learns."""
 
-import importlib.util
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 import tiny
 import torch
+from scripts import load
 
 EXAMPLE = Path(__file__).parents[2] / "docs/examples/reinforce.py"
 ALWAYS = {"env_id": "seventh_env:support/Seventh-v0", "keywords": {"every": 10**9}}
@@ -14,10 +14,7 @@ ALWAYS = {"env_id": "seventh_env:support/Seventh-v0", "keywords": {"every": 10**
 
 @pytest.fixture(scope="module")
 def reinforce():
-    spec = importlib.util.spec_from_file_location("reinforce", EXAMPLE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load(EXAMPLE)
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,10 @@
 """The first page, and the generated parts of the environments' pages and of the results."""
 
-import importlib.util
 import re
 from pathlib import Path
 
 import pytest
+from scripts import load
 
 from agentgym_envs import registry
 
@@ -13,12 +13,9 @@ FAMILIES = {path.parent.name for path in (ROOT / "agentgym_envs/src").glob("*/en
 
 
 def module(name):
-    spec = importlib.util.spec_from_file_location(f"docs_{name}", ROOT / f"docs/{name}.py")
-    loaded = importlib.util.module_from_spec(spec)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(ROOT / "docs")
-        spec.loader.exec_module(loaded)
-    return loaded
+        return load(ROOT / f"docs/{name}.py")
 
 
 speed, pictures, families = module("speed"), module("pictures"), module("families")

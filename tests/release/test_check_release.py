@@ -1,15 +1,13 @@
 """The check before a release finds each fault."""
 
-import importlib.util
 import shutil
 from pathlib import Path
 
 import pytest
+from scripts import load
 
 ROOT = Path(__file__).parents[2]
-spec = importlib.util.spec_from_file_location("check_release", ROOT / ".ci/check_release.py")
-check_release = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(check_release)
+check_release = load(ROOT / ".ci/check_release.py")
 
 INIT = "agentgym_{0}/src/agentgym_{0}/__init__.py"
 FILES = [*(INIT.format(p) for p in ("envs", "train")), *check_release.ADDRESSED, "CHANGELOG.md"]

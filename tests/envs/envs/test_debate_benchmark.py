@@ -3,12 +3,12 @@
 The result of each method is known.
 """
 
-import importlib.util
 import re
 from pathlib import Path
 
 import pytest
 import stub_model
+from scripts import load
 from stub_model import StubModel, policy
 
 SCRIPT = Path(__file__).parents[3] / "benchmarks" / "debate.py"
@@ -16,9 +16,7 @@ SCRIPT = Path(__file__).parents[3] / "benchmarks" / "debate.py"
 
 @pytest.fixture
 def debate(monkeypatch):
-    spec = importlib.util.spec_from_file_location("debate_benchmark", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = load(SCRIPT)
     monkeypatch.setattr(
         module, "KINDS", {"arithmetic": "arithmetic*", "multi-hop": "hop2-capital-*"}
     )
