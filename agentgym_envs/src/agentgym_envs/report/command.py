@@ -112,11 +112,12 @@ def shown_sections(runs: Sequence[tuple[str, Sequence[records.Row]]]) -> list[Se
     """Returns the tables for the page that compare runs with each other and with the paper."""
     found = {PAIRED: tables.pairings(runs), PUBLISHED: tables.published(runs)}
     return [
-        Section(title.capitalize(), table.columns, table.lines, _remarks(table))
+        Section(
+            title.capitalize(),
+            table.columns,
+            table.lines,
+            [note for note in (table.warning, *table.notes) if note],
+        )
         for title, table in found.items()
         if table
     ]
-
-
-def _remarks(table: tables.Table) -> list[str]:
-    return [*([table.warning] if table.warning else []), *table.notes]

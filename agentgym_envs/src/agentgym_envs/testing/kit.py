@@ -33,6 +33,15 @@ S = TypeVar("S")
 logger = logging.getLogger(__name__)
 _ID = re.compile(r"([^:]+:)?([\w-]+/)?[\w.-]+-v\d+")
 NOT_CHECKED = "not checked"  # begins the answer of a check that another failure made impossible
+# These checks replay the solutions that the oracle's check keeps.
+_OF_SOLUTIONS: Sequence[Callable[[Subject], str | None]] = (
+    solutions.unrevealed,
+    contents.contents,
+    hints.hints,
+    hints.needed_information,
+    mistakes.mistakes,
+    policies.blind_policies,
+)
 _CHECKS: Sequence[Callable[[Subject], str | None]] = (
     form.spec_and_spaces,
     form.methods,
@@ -47,12 +56,7 @@ _CHECKS: Sequence[Callable[[Subject], str | None]] = (
     episodes.seeds,
     episodes.chosen_tasks,
     solutions.oracle,
-    solutions.unrevealed,
-    contents.contents,
-    hints.hints,
-    hints.needed_information,
-    mistakes.mistakes,
-    policies.blind_policies,
+    *_OF_SOLUTIONS,
     growth.growth,
     episodes.end,
     hostile.hostility,
@@ -63,17 +67,6 @@ _CHECKS: Sequence[Callable[[Subject], str | None]] = (
     processes.silence,
     replays.closing,
     processes.leftovers,
-)
-
-
-# These checks replay the solutions that the oracle's check keeps.
-_OF_SOLUTIONS = (
-    solutions.unrevealed,
-    contents.contents,
-    hints.hints,
-    hints.needed_information,
-    mistakes.mistakes,
-    policies.blind_policies,
 )
 
 
