@@ -1,4 +1,4 @@
-"""What an author of an environment does: one file, the commands, a package."""
+"""The path of an author: one file with an environment, the commands, a package."""
 
 import os
 import re

@@ -128,8 +128,8 @@ def names(name: str) -> Names:
     """
     if not _NAME.fullmatch(name):
         raise ArgumentError(
-            f"{shown(name)} is no name of a package: use small letters, digits and '-', such as"
-            " 'my-lock'"
+            f"{shown(name)} is not a valid package name: use lowercase letters, digits and '-',"
+            " as in 'my-lock'"
         )
     module = re.sub("[-_]", "_", name)
     words = "".join(part.capitalize() for part in module.split("_"))

@@ -1,4 +1,4 @@
-"""What a folder was planned to hold, what is missing, and the bounds of its success."""
+"""The plan of a results folder, its missing episodes, and the bounds of its success."""
 
 import itertools
 import json

@@ -6,9 +6,9 @@ from typing import Any
 
 from agentgym_envs.evaluate.record import Row
 
-KINDS = 12  # most kinds of tasks that have lines of their own
-LEVELS = 5  # difficulties of which each has a line
-RANGES = 3  # ranges of more difficulties, with about equally many tasks
+KINDS = 12  # with more kinds of tasks, the table has no line per kind
+LEVELS = 5  # with more difficulties, the table has a line per range
+RANGES = 3  # each with about the same number of tasks
 
 Parts = list[tuple[str, str, list[Row]]]
 """Kind of a line, its name, and its rows."""

@@ -25,7 +25,7 @@ UNKNOWN = "the plan is unknown, so episodes may be missing: an earlier version p
 
 
 class Coverage(NamedTuple):
-    """What is there of some planned episodes, at least one."""
+    """Counts of the finished and missing episodes of a plan, and bounds of the success."""
 
     tasks: int
     attempts: int
