@@ -11,9 +11,9 @@ from agentgym_envs.pool import Description
 from agentgym_train import config as configuration
 from agentgym_train import plugins
 from agentgym_train.config import SCRATCH, Config, Settings
+from agentgym_train.distributed import Distributed
 from agentgym_train.engine import checkpoint, critic
 from agentgym_train.engine.deepspeed import Engine, loading
-from agentgym_train.engine.distributed import Distributed
 from agentgym_train.models.loading import device, load_policy, load_tokenizer
 from agentgym_train.protocols import Algorithm, Generator, Tracker
 from agentgym_train.rollout.build import make_generator

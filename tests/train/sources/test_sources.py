@@ -21,7 +21,7 @@ from agentgym_envs.pool import describe
 from agentgym_train import cli, plugins
 from agentgym_train import config as configuration
 from agentgym_train.data.types import Group, Status, Trajectory, Turn
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError
 from agentgym_train.protocols import RunContext, SourcePlugin
 from agentgym_train.reporting import metrics
