@@ -12,6 +12,7 @@ from agentgym_envs.errors import AgentGymError, BrokenPlugin
 from agentgym_envs.plugins import Plugin, discover, distribution, load
 from agentgym_train import protocols
 from agentgym_train.config import Config, Settings, build, without_none
+from agentgym_train.config.schema import PLUGIN_GROUPS
 from agentgym_train.errors import ConfigError
 
 T = TypeVar("T")
@@ -41,22 +42,22 @@ class Kind(Generic[T]):
 
 
 ALGORITHM: Kind[protocols.AlgorithmPlugin] = Kind(
-    "algorithm", "agentgym_train.algorithms", protocols.AlgorithmPlugin, protocols.Algorithm
+    "algorithm", PLUGIN_GROUPS["algorithm"], protocols.AlgorithmPlugin, protocols.Algorithm
 )
 CURRICULUM: Kind[protocols.CurriculumPlugin] = Kind(
-    "curriculum", "agentgym_train.curricula", protocols.CurriculumPlugin, protocols.Curriculum
+    "curriculum", PLUGIN_GROUPS["curriculum"], protocols.CurriculumPlugin, protocols.Curriculum
 )
 GENERATOR: Kind[protocols.GeneratorPlugin] = Kind(
-    "generator", "agentgym_train.generators", protocols.GeneratorPlugin, protocols.Generator
+    "generator", PLUGIN_GROUPS["generator"], protocols.GeneratorPlugin, protocols.Generator
 )
 SOURCE: Kind[protocols.SourcePlugin] = Kind(
-    "source", "agentgym_train.sources", protocols.SourcePlugin, protocols.Source
+    "source", PLUGIN_GROUPS["source"], protocols.SourcePlugin, protocols.Source
 )
 SCORER: Kind[protocols.ScorerPlugin] = Kind(
-    "scorer", "agentgym_train.scorers", protocols.ScorerPlugin, protocols.Scorer, many=True
+    "scorer", PLUGIN_GROUPS["scorer"], protocols.ScorerPlugin, protocols.Scorer, many=True
 )
 TRACKER: Kind[protocols.TrackerPlugin] = Kind(
-    "tracker", "agentgym_train.trackers", protocols.TrackerPlugin, protocols.Tracker, many=True
+    "tracker", PLUGIN_GROUPS["tracker"], protocols.TrackerPlugin, protocols.Tracker, many=True
 )
 KINDS: tuple[Kind[Any], ...] = (ALGORITHM, CURRICULUM, GENERATOR, SOURCE, SCORER, TRACKER)
 
