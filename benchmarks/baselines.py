@@ -28,6 +28,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
+import long_tables
 import typer
 
 import agentgym_envs
@@ -126,7 +127,11 @@ def write() -> None:
                 for env_id, result in results.items()
             ),
         ]
-    (RESULTS / "baselines.md").write_text("\n".join([*parts, ""]), encoding="utf-8")
+    long_tables.write(
+        RESULTS / "baselines.md",
+        "\n".join(parts),
+        lambda cells: len(cells) == 4 or not cells[3].startswith("0.00"),  # models that solve some
+    )
 
 
 def _registered(tables: dict[str, dict[str, float]]) -> list[str]:
