@@ -30,6 +30,7 @@ Policy = Callable[[str, Mapping[str, Any], random.Random], str]
 
 COLUMNS = 4
 """Largest number of columns; more difficulties are joined to ranges with similar task counts."""
+UNIFORM = "uniform over listed actions"
 CSV = Path(__file__).parent / "results" / "shortcuts.csv"
 OPEN_ENDED = 100
 """Turn limit for environments that are registered without one."""
@@ -41,9 +42,7 @@ GENERIC: dict[str, Policy] = {
 LISTED: dict[str, Policy] = {
     "first listed action": lambda observation, info, rng: info["admissible_actions"][0],
     "last listed action": lambda observation, info, rng: info["admissible_actions"][-1],
-    "uniform over listed actions": lambda observation, info, rng: rng.choice(
-        info["admissible_actions"]
-    ),
+    UNIFORM: lambda observation, info, rng: rng.choice(info["admissible_actions"]),
 }
 
 
@@ -159,9 +158,14 @@ def table(env_id: str, tasks: int, plays: int, policies: dict[str, Policy]) -> l
 
 
 def shown(cells: list[list[str]]) -> list[str]:
-    """Returns the table of a README: without the columns of single difficulties."""
-    head, *rows = ([first, everything, score] for first, everything, *_, score in cells)
-    return [f"| {' | '.join(line)} |" for line in (head, ["---"] * 3, *rows)]
+    """Returns the table of a README: the policies that solve some tasks, without difficulties."""
+    rows = [[name, success, score] for name, success, *_, score in cells[1:]]
+    solving = [line for line in rows if line[1] != "0.00" or line[0] in ("oracle", UNIFORM)]
+    lines = ["| policy | success | mean score |", "|---|---|---|"]
+    lines += [f"| {' | '.join(line)} |" for line in solving]
+    if none := len(rows) - len(solving):
+        lines += ["", f"{none} other policies solve none (`benchmarks/results/{CSV.name}`)."]
+    return lines
 
 
 def keep(env_id: str, cells: list[list[str]]) -> None:
