@@ -351,7 +351,7 @@ def _write_model(folder: Path, engine: "Engine", tokenizer: "PreTrainedTokenizer
         tokenizer.save_pretrained(folder)
 
 
-def _write_manifests(draft: Path, entries: dict[str, manifests.Entry]) -> None:
+def _write_manifests(draft: Path, entries: dict[str, manifests.ManifestEntry]) -> None:
     """Writes the manifest of a checkpoint, and that of its model."""
     model = draft / "model"
     own = {
