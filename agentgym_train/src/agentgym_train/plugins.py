@@ -6,17 +6,16 @@ import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import pydantic
 
 from agentgym_envs.errors import AgentGymError, BrokenPlugin
 from agentgym_envs.plugins import Plugin, discover, distribution, load
+from agentgym_train import protocols
 from agentgym_train.config import Config, Settings, build, tree, without_none
+from agentgym_train.config.schema import PLUGIN_GROUPS
 from agentgym_train.errors import ConfigError
-
-if TYPE_CHECKING:
-    from agentgym_train import protocols
 
 T = TypeVar("T")
 S = TypeVar("S", bound=Settings)
@@ -32,29 +31,36 @@ class Kind(Generic[T]):
     Attributes:
         section: the configuration section that names a plugin of this kind.
         group: the entry-point group.
-        options: the base class of its options in ``protocols``, which imports torch: listing
-            plugins does not need that.
+        options: the base class of its options.
         working: the base class of the objects that ``build`` returns.
         many: a configuration can have any number of them, in ``[[section]]`` tables.
     """
 
     section: str
     group: str
-    options: str
-    working: str
+    options: type
+    working: type
     many: bool = False
 
 
-def _kind(section: str, group: str, working: str, *, many: bool = False) -> Kind[Any]:
-    return Kind(section, f"agentgym_train.{group}", f"{working}Plugin", working, many)
-
-
-ALGORITHM: "Kind[protocols.AlgorithmPlugin]" = _kind("algorithm", "algorithms", "Algorithm")
-CURRICULUM: "Kind[protocols.CurriculumPlugin]" = _kind("curriculum", "curricula", "Curriculum")
-GENERATOR: "Kind[protocols.GeneratorPlugin]" = _kind("generator", "generators", "Generator")
-SOURCE: "Kind[protocols.SourcePlugin]" = _kind("source", "sources", "Source")
-SCORER: "Kind[protocols.ScorerPlugin]" = _kind("scorer", "scorers", "Scorer", many=True)
-TRACKER: "Kind[protocols.TrackerPlugin]" = _kind("tracker", "trackers", "Tracker", many=True)
+ALGORITHM: Kind[protocols.AlgorithmPlugin] = Kind(
+    "algorithm", PLUGIN_GROUPS["algorithm"], protocols.AlgorithmPlugin, protocols.Algorithm
+)
+CURRICULUM: Kind[protocols.CurriculumPlugin] = Kind(
+    "curriculum", PLUGIN_GROUPS["curriculum"], protocols.CurriculumPlugin, protocols.Curriculum
+)
+GENERATOR: Kind[protocols.GeneratorPlugin] = Kind(
+    "generator", PLUGIN_GROUPS["generator"], protocols.GeneratorPlugin, protocols.Generator
+)
+SOURCE: Kind[protocols.SourcePlugin] = Kind(
+    "source", PLUGIN_GROUPS["source"], protocols.SourcePlugin, protocols.Source
+)
+SCORER: Kind[protocols.ScorerPlugin] = Kind(
+    "scorer", PLUGIN_GROUPS["scorer"], protocols.ScorerPlugin, protocols.Scorer, many=True
+)
+TRACKER: Kind[protocols.TrackerPlugin] = Kind(
+    "tracker", PLUGIN_GROUPS["tracker"], protocols.TrackerPlugin, protocols.Tracker, many=True
+)
 _by_place: dict[str, Any] = {}
 """The plugins that were made by "module:Class" or "./file.py:Class"."""
 KINDS: tuple[Kind[Any], ...] = (ALGORITHM, CURRICULUM, GENERATOR, SOURCE, SCORER, TRACKER)
@@ -75,8 +81,6 @@ def make(kind: Kind[T], options: Mapping[str, Any]) -> T:
         BrokenPlugin: the plugin does not import, is not a dataclass, cannot be created, or lacks
             methods.
     """
-    from agentgym_train import protocols
-
     rest = dict(options)
     name = rest.pop("name", None)
     if not isinstance(name, str):
@@ -92,8 +96,7 @@ def make(kind: Kind[T], options: Mapping[str, Any]) -> T:
         raise BrokenPlugin(
             f"{label}: {cls!r} is not a dataclass, whose fields would be its options"
         )
-    base = getattr(protocols, kind.options)
-    _require(cls, base, label)
+    _require(cls, kind.options, label)
     if found is None and not cls.__module__.startswith("agentgym_train."):
         _by_place[name] = cls
     try:
@@ -117,10 +120,8 @@ def build_object(kind: Kind[Any], plugin: Any, *parts: Any) -> Any:
     Raises:
         BrokenPlugin: the object lacks methods.
     """
-    from agentgym_train import protocols
-
     built = plugin.build(*parts)
-    verify(built, getattr(protocols, kind.working), title(plugin))
+    verify(built, kind.working, title(plugin))
     return built
 
 
@@ -157,7 +158,7 @@ def make_parts(
     return made, tuple(options(table, part) for table, part in zip(tables, made, strict=True))
 
 
-def make_algorithm(options: Mapping[str, Any]) -> "protocols.Algorithm":
+def make_algorithm(options: Mapping[str, Any]) -> protocols.Algorithm:
     """Builds an algorithm.
 
     Raises:
@@ -165,13 +166,11 @@ def make_algorithm(options: Mapping[str, Any]) -> "protocols.Algorithm":
         BrokenPlugin: the algorithm requires a stream that no component produces, or "next_value"
             without "value".
     """
-    from agentgym_train.protocols import STREAMS
-
     made: protocols.Algorithm = make_object(ALGORITHM, options)
-    if unknown := sorted(set(made.required_streams) - STREAMS.keys()):
+    if unknown := sorted(set(made.required_streams) - protocols.STREAMS.keys()):
         raise BrokenPlugin(
             f"{title(made)} requires the stream {unknown[0]!r}, which no component produces; there"
-            f" are: {', '.join(STREAMS)}"
+            f" are: {', '.join(protocols.STREAMS)}"
         )
     if "next_value" in made.required_streams and "value" not in made.required_streams:
         raise BrokenPlugin(

@@ -15,11 +15,10 @@ from typing import Any
 
 from agentgym_train import plugins
 from agentgym_train.assembly import Parts
-from agentgym_train.data.batching import Batch, pack
+from agentgym_train.data.batching import Batch, Forward, pack
 from agentgym_train.data.types import Failure, Group
 from agentgym_train.engine import checkpoint
 from agentgym_train.engine.deepspeed import Frozen, loading
-from agentgym_train.engine.logps import Forward
 from agentgym_train.errors import ConfigError, FaultBudgetError, TrainingError
 from agentgym_train.files import write_whole
 from agentgym_train.generators.probe import check_logps

@@ -15,7 +15,7 @@ from agentgym_envs.evaluate.metrics import wilson
 from agentgym_train.algorithms.grpo import GRPO
 from agentgym_train.config import EngineConfig
 from agentgym_train.data.types import Group
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
 
@@ -79,14 +79,12 @@ def test_the_documents_quote_the_comparison_on_short_medium_and_long_mazes(modul
     assert {len(seeds) for methods in ends.values() for seeds in methods.values()} == {5}
     found = modules.horizons.shares(ends)
     report = (BENCHMARKS / "results" / "horizons.md").read_text()
-    readme, benchmarks = text("README.md"), text("benchmarks/findings.md")
+    readme = text("README.md")
     for method, worst in found.worst.items():
         means = [f"{fmean(methods[method]):.2f}" for methods in ends.values()]
         shares = [f"{m}, {found.sets[method][s]}" for s, m in zip(ends, means, strict=True)]
         assert f"| {method} | {' | '.join(means)} | {worst} |" in readme
-        row = f"| {method} | {worst} | {' | '.join(shares)} |"
-        assert row in report
-        assert row in benchmarks
+        assert f"| {method} | {worst} | {' | '.join(shares)} |" in report
     growing, medium = "10→20→40→80", ends["medium"]
     gains = {method: quoted(medium[growing], own) for method, own in medium.items()}
     assert f"exceeds them by {gains['fixed 10'].removeprefix('+')}" in readme

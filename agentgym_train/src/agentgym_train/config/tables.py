@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.plugins import absolute
+from agentgym_train.config.schema import PLUGIN_GROUPS
 from agentgym_train.errors import ConfigError
-
-PLUGINS = ("algorithm", "curriculum", "generator", "source", "scorer", "tracker")
-"""The sections that name plugins."""
 
 
 def read(path: str | Path, overrides: Iterable[str] = ()) -> dict[str, Any]:
@@ -43,7 +41,7 @@ def placed(raw: Mapping[str, Any], folder: str | Path = "") -> dict[str, Any]:
         raw: the tables of a file.
         folder: relative paths begin here; by default at the working folder.
     """
-    changed = {key: _plugin(raw[key], folder) for key in PLUGINS if key in raw}
+    changed = {key: _plugin(raw[key], folder) for key in PLUGIN_GROUPS if key in raw}
     if isinstance(env := raw.get("env"), list):
         changed["env"] = [_env(table, folder) for table in env]
     elif "env" in raw:

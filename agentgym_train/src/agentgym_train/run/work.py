@@ -12,9 +12,9 @@ from agentgym_train import config as configuration
 from agentgym_train.assembly import assemble, make_trackers
 from agentgym_train.config import SCRATCH, Config, Settings
 from agentgym_train.data.types import Group, Trajectory
+from agentgym_train.distributed import Distributed
 from agentgym_train.engine import checkpoint, joining
 from agentgym_train.engine.deepspeed import start_processes
-from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import CheckpointError, RunFolderError, TrainingError
 from agentgym_train.evaluation import evaluate
 from agentgym_train.evaluation.held_out import HeldOut
