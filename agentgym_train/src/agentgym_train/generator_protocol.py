@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     import torch
@@ -88,6 +88,8 @@ class Generator(ABC):
     Between ``sleep`` and ``load`` the trainer samples nothing.
     """
 
+    Options: ClassVar[Any] = None
+    """The dataclass of the options; None: there are none."""
     in_background: ClassVar[bool] = False
     """Whether sampling goes on between the calls of ``poll``.
 
@@ -96,6 +98,18 @@ class Generator(ABC):
     session can be used by another thread; they poll with a time limit. No session is in progress
     during ``load``.
     """
+
+    @classmethod
+    def check(cls, options: Any) -> None:
+        """Raises an error if the generator cannot work on this machine.
+
+        The trainer calls it before any work.
+        """
+
+    @classmethod
+    def build(cls, options: Any, context: GeneratorContext) -> Generator:
+        """Returns the generator of one process."""
+        return cls(options, context)  # type: ignore[call-arg]
 
     @property
     def method_name(self) -> str:
@@ -161,17 +175,3 @@ class GeneratorContext:
     """The seed of the run."""
     distributed: Distributed
     """The processes of the run; each builds a generator."""
-
-
-class GeneratorPlugin(ABC):
-    """The options of a generator."""
-
-    def check(self) -> None:
-        """Raises an error if the generator cannot work on this machine.
-
-        The trainer calls it before any work.
-        """
-
-    @abstractmethod
-    def build(self, context: GeneratorContext) -> Generator:
-        """Returns the generator of one process."""
