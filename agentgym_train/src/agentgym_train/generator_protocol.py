@@ -69,9 +69,8 @@ class Session(ABC):
     def restart(self, row: int) -> None:
         """Clears a row. Its sampling noise starts again."""
 
-    @abstractmethod
     def finish(self, row: int) -> None:
-        """Ends a row: it will not be continued."""
+        """Ends a row: it will not be continued. Nothing by default."""
 
     def close(self) -> None:
         """Ends the session and aborts the actions in progress; nothing by default.
@@ -140,13 +139,17 @@ class Generator(ABC):
         (submits of the row since it started or was restarted), and its position in the turn.
         """
 
-    @abstractmethod
     def sleep(self) -> None:
-        """Frees the generator's memory; the weights need not be kept. No session is in progress."""
+        """Frees the generator's memory; nothing by default. No session is in progress.
 
-    @abstractmethod
+        The weights need not be kept.
+        """
+
     def wake(self) -> None:
-        """Prepares for ``load``, after which the generator samples as before."""
+        """Prepares for ``load``, after which the generator samples as before.
+
+        Nothing by default.
+        """
 
     def close(self) -> None:
         """Frees everything that the generator holds, such as processes; nothing by default.
