@@ -68,6 +68,8 @@ class State:
     """The shape of the model: see :func:`shape`."""
     budgets: dict[str, Any] = field(default_factory=dict)
     """The state of each environment's token budget, by name of the environment."""
+    code: dict[str, str] = field(default_factory=dict)
+    """See :func:`agentgym_train.plugins.code`."""
 
 
 def shape(model: "PreTrainedModel", critic: str | None = None) -> dict[str, Any]:

@@ -26,7 +26,14 @@ from agentgym_train.reward.config import RewardConfig
 from agentgym_train.rollout import tasks
 from agentgym_train.rollout.descriptions import describe
 from agentgym_train.run import rehearsal, repair
-from agentgym_train.run.folder import check_progress, claim_folder, dated, recognise, saved_config
+from agentgym_train.run.folder import (
+    changed_code,
+    check_progress,
+    claim_folder,
+    dated,
+    recognise,
+    saved_config,
+)
 from agentgym_train.run.launch import note_prepared
 
 POOL_KEYWORDS = {
@@ -71,7 +78,7 @@ def prepare(config: Config | RewardConfig, display: report.Display, *, processes
     try:
         claim_folder(config)
         display.warn(*filter(None, (damage, warning(config, processes))))
-        display.warn(*repair.repair(folder, config))
+        display.warn(*repair.repair(folder, config), *changed_code(config, folder))
         check_progress(config, folder)
         if newest := checkpoint.latest(folder):
             display.warn(*checkpoint.convert(newest, processes=processes))
