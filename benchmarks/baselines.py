@@ -31,6 +31,7 @@ from typing import Annotated, Any
 import typer
 
 import agentgym_envs
+import agentgym_websites
 from agentgym_envs.evaluate.metrics import summarise
 from agentgym_envs.evaluate.record import episodes as of_tasks
 
@@ -43,7 +44,8 @@ app = typer.Typer(pretty_exceptions_enable=False)
 def shortcuts() -> dict[str, dict[str, float]]:
     """Returns the success of each policy, by environment, from the tables in the READMEs."""
     found = {}
-    for path in sorted(Path(agentgym_envs.__file__).parent.glob("envs/*/README.md")):
+    folders = [Path(package.__file__).parent for package in (agentgym_envs, agentgym_websites)]
+    for path in sorted(path for folder in folders for path in folder.rglob("README.md")):
         blocks = re.findall(
             r"<!-- shortcuts (\S+) -->\n(.*?)<!-- end -->",
             path.read_text(encoding="utf-8"),

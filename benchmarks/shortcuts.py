@@ -51,7 +51,7 @@ def family_of(env_id: str) -> tuple[str, Path]:
     folder = Path(inspect.getfile(plugin.load())).parent
     while not (folder / "README.md").exists():
         folder = folder.parent
-    return folder.name, folder / "README.md"
+    return folder.name.removeprefix("agentgym_"), folder / "README.md"
 
 
 def policies_of(env_id: str, family: str) -> dict[str, Policy]:
