@@ -149,7 +149,7 @@ def compared(run: Path) -> list[Row]:
     ]
 
 
-def played(config: Config, run: Path, described: pool.Description, take: str) -> list[Row]:
+def played(config: Config, run: Path, described: pool.EnvDescription, take: str) -> list[Row]:
     """Plays one episode of each maze; ``take`` seeds the sampling noise."""
     return episodes.rows(
         config, runs.play(config, described, run / "model", take), described, step=0

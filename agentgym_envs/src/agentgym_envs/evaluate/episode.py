@@ -17,7 +17,7 @@ from agentgym_envs.evaluate.calls import Caller, made
 from agentgym_envs.evaluate.packing import thought
 from agentgym_envs.evaluate.plan import Item
 from agentgym_envs.evaluate.record import Row
-from agentgym_envs.pool import AsyncEnvPool, Result
+from agentgym_envs.pool import AsyncEnvPool, PoolResult
 from agentgym_envs.scores import above
 from agentgym_envs.wrappers import FORMATS
 from agentgym_envs.wrappers.formats import Format, FunctionCall
@@ -104,7 +104,7 @@ async def play(
 
 
 async def _ended(
-    result: Result,
+    result: PoolResult,
     turns: Sequence[Row],
     end: str,
     agents: Mapping[str, Agent],
@@ -192,7 +192,7 @@ async def _lesson(agent: Agent, ending: Ending, caller: Caller) -> Any:
     return lesson
 
 
-async def _taken(agent: Agent, env_slot: EnvSlot, response: Any) -> Result:
+async def _taken(agent: Agent, env_slot: EnvSlot, response: Any) -> PoolResult:
     if not isinstance(response, str):
         raise AgentFailure(
             f"the agent {type(agent).__name__} responded with {response!r}: a response is a str"
@@ -203,7 +203,7 @@ async def _taken(agent: Agent, env_slot: EnvSlot, response: Any) -> Result:
     )
 
 
-def _checked(result: Result) -> Result:
+def _checked(result: PoolResult) -> PoolResult:
     result.check()
     return result
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from agentgym_envs.errors import shown
-from agentgym_envs.pool import Result
+from agentgym_envs.pool import PoolResult
 from agentgym_envs.serve.app import Handler, Part, Route
 from agentgym_envs.serve.family import Family
 from agentgym_envs.serve.http import Request, whole_number
@@ -101,7 +101,7 @@ class FamilyRoutes:
             self._family.stepped_text(result) if session.steps else self._family.begun_text(result)
         )
 
-    def _page(self, page: Callable[[Result | None], Any]) -> Handler:
+    def _page(self, page: Callable[[PoolResult | None], Any]) -> Handler:
         async def answer(request: Request) -> Any:
             return page(self._queried(request).result)
 

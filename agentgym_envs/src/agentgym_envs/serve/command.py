@@ -13,7 +13,7 @@ from agentgym_envs.errors import AgentGymError, ArgumentError, MissingExtra
 from agentgym_envs.keywords import keywords
 from agentgym_envs.network import is_local
 from agentgym_envs.pool.greeting import TOKEN
-from agentgym_envs.pool.host import Host
+from agentgym_envs.pool.host import HostServer
 from agentgym_envs.serve.limits import Limits, allow_descriptors
 from agentgym_envs.stopping import GRACE, stop
 from agentgym_envs.terminal import CommandConsole
@@ -124,7 +124,7 @@ def _refuse(options: Mapping[str, object]) -> None:
 def run_host(listener: socket.socket, token: str | None) -> None:
     """Runs environments for other machines until a signal ends the process."""
     allow_descriptors(HOST_FILES)
-    host = Host(listener, token)
+    host = HostServer(listener, token)
     try:
         host.serve()
     finally:

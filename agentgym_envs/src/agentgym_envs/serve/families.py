@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from agentgym_envs.errors import TaskError
-from agentgym_envs.pool import Result
+from agentgym_envs.pool import PoolResult
 from agentgym_envs.serve.family import Family, Listed, done, out_of_range
 from agentgym_envs.serve.refusal import Refusal
 
@@ -67,11 +67,11 @@ class BabyAI(Family):
                 " copy of another one, or is not one of 0 to 69",
             ) from error
 
-    def begun(self, result: Result) -> Any:
+    def begun(self, result: PoolResult) -> Any:
         """Returns the text with the scores, which are 0."""
         return self.stepped(result)
 
-    def stepped(self, result: Result) -> dict[str, Any]:
+    def stepped(self, result: PoolResult) -> dict[str, Any]:
         """Adds the score, the sum of the rewards."""
         return {**super().stepped(result), "score": (result.info or {})["score"]}
 
@@ -93,7 +93,7 @@ class SciWorld(Family):
             left -= row.variations
         raise out_of_range(self.index, index, sum(row.variations for row in rows))
 
-    def begun(self, result: Result) -> Any:
+    def begun(self, result: PoolResult) -> Any:
         """Separates the task from the first look."""
         info = result.info or {}
         return {
@@ -102,7 +102,7 @@ class SciWorld(Family):
             "observation": result.observation.removeprefix(info["goal"]).lstrip("\n"),
         }
 
-    def stepped(self, result: Result) -> dict[str, Any]:
+    def stepped(self, result: PoolResult) -> dict[str, Any]:
         """Adds the score in percent."""
         step = super().stepped(result)
         score = round(100 * (result.info or {})["score"])
@@ -118,13 +118,13 @@ class SearchQA(Listed):
         """Returns the bare number."""
         return number
 
-    def begun_text(self, result: Result) -> str:
+    def begun_text(self, result: PoolResult) -> str:
         """Adds the rules: the client's own prompt does not name the tag of an answer."""
         from agentgym_envs.envs.search.env import SearchEnv
 
         return f"{SearchEnv.instructions}\n\n{result.observation}"
 
-    def begun(self, result: Result) -> Any:
+    def begun(self, result: PoolResult) -> Any:
         """Returns the bare text."""
         return self.begun_text(result)
 
@@ -139,7 +139,7 @@ class _Web(Family):
         found = _FENCED.search(response) if isinstance(response, str) else None
         return found[1].strip() if found else response
 
-    def stepped(self, result: Result) -> dict[str, Any]:
+    def stepped(self, result: PoolResult) -> dict[str, Any]:
         """Names the end ``terminated``."""
         return {**super().stepped(result), "terminated": done(result)}
 
@@ -183,7 +183,7 @@ class Maze(Family):
             raise out_of_range(self.index, index, len(PLACES) - 1)
         return f"game-{index}"
 
-    def stepped(self, result: Result) -> dict[str, Any]:
+    def stepped(self, result: PoolResult) -> dict[str, Any]:
         """Gives failure its reward."""
         failed = done(result) and not (result.info or {})["success"]
         return {**super().stepped(result), **({"reward": -1.0} if failed else {})}
@@ -202,7 +202,7 @@ class Wordle(Listed):
         """Returns the word with a number."""
         return super().task_id(index % len(self._listed()))
 
-    def pages(self) -> dict[str, Callable[[Result | None], Any]]:
+    def pages(self) -> dict[str, Callable[[PoolResult | None], Any]]:
         """Adds the list of words that the guesses so far allow."""
         return {"filtered_vocab": _filtered_vocab}
 
@@ -221,25 +221,25 @@ class AlfWorld(Listed):
         """Returns the command in this package's words."""
         return re.sub(_PUT, r"move \1 to \2", response) if isinstance(response, str) else response
 
-    def begun_text(self, result: Result) -> str:
+    def begun_text(self, result: PoolResult) -> str:
         """Leaves out the welcome, as the original's server does."""
         return "\n".join(result.observation.split("\n\n")[1:])
 
-    def begun(self, result: Result) -> Any:
+    def begun(self, result: PoolResult) -> Any:
         """Returns the text with the commands that are possible."""
         observation = self.begun_text(result)
         return {"observation": observation, "available_actions": _put_actions(result)}
 
-    def stepped_text(self, result: Result) -> str:
+    def stepped_text(self, result: PoolResult) -> str:
         """Leaves out the arrival, as the original's server does."""
         text = re.sub(r"^You arrive at [^.]*\. ", "", result.observation)
         return re.sub("^You move the (.*) to the ", r"You put the \1 in/on the ", text)
 
-    def stepped(self, result: Result) -> dict[str, Any]:
+    def stepped(self, result: PoolResult) -> dict[str, Any]:
         """Adds the commands that are possible."""
         return {**super().stepped(result), "available_actions": _put_actions(result)}
 
-    def pages(self) -> dict[str, Callable[[Result | None], Any]]:
+    def pages(self) -> dict[str, Callable[[PoolResult | None], Any]]:
         """Adds the commands that are possible."""
         return {"available_actions": _put_actions}
 
@@ -254,16 +254,16 @@ class WebShop(Listed):
         """Returns the bare number."""
         return number
 
-    def begun(self, result: Result) -> Any:
+    def begun(self, result: PoolResult) -> Any:
         """Returns the text and the original's empty info."""
         return [self.begun_text(result), None]
 
-    def stepped(self, result: Result) -> dict[str, Any]:
+    def stepped(self, result: PoolResult) -> dict[str, Any]:
         """Names the text ``state``, with an empty info."""
         step = super().stepped(result)
         return {"state": step.pop("observation"), **step, "info": None}
 
-    def pages(self) -> dict[str, Callable[[Result | None], Any]]:
+    def pages(self) -> dict[str, Callable[[PoolResult | None], Any]]:
         """Adds the clickable texts and the instruction."""
         return {"available_actions": _available_actions, "instruction_text": _instruction_text}
 
@@ -300,14 +300,14 @@ def _babyai() -> Any:
     return babyai_tasks()
 
 
-def _filtered_vocab(result: Result | None) -> list[str]:
+def _filtered_vocab(result: PoolResult | None) -> list[str]:
     from agentgym_envs.envs.lmrl.wordle import consistent
 
     info = (result.info if result else None) or {}
     return list(consistent(info.get("guesses", ())))
 
 
-def _put_actions(result: Result | None) -> list[str]:
+def _put_actions(result: PoolResult | None) -> list[str]:
     listed = (result.info or {})["admissible_actions"] if result else []
     return sorted(
         re.sub("^move (.+) to (.+)", r"put \1 in/on \2", action)
@@ -316,12 +316,12 @@ def _put_actions(result: Result | None) -> list[str]:
     )
 
 
-def _available_actions(result: Result | None) -> dict[str, Any]:
+def _available_actions(result: PoolResult | None) -> dict[str, Any]:
     listed = ((result.info if result else None) or {}).get("admissible_actions", [])
     searching = any(action.startswith("search[") for action in listed)
     clicks = [action[len("click[") : -1] for action in listed if action.startswith("click[")]
     return {"has_search_bar": searching, "clickables": ["search"] if searching else clicks}
 
 
-def _instruction_text(result: Result | None) -> str:
+def _instruction_text(result: PoolResult | None) -> str:
     return f"Instruction: {((result.info if result else None) or {}).get('goal', '')}"

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from agentgym_envs import registry
-from agentgym_envs.pool import Result
+from agentgym_envs.pool import PoolResult
 from agentgym_envs.serve.refusal import Refusal
 
 ORDER = ("test", "train", "dev")  # SearchQA's numbers begin with the test split
@@ -61,19 +61,19 @@ class Family:
         """Returns the action in what the client sends."""
         return response
 
-    def begun_text(self, result: Result) -> str:
+    def begun_text(self, result: PoolResult) -> str:
         """Returns the first text of an episode."""
         return result.observation
 
-    def begun(self, result: Result) -> Any:
+    def begun(self, result: PoolResult) -> Any:
         """Returns the answer to ``reset``."""
         return {"observation": self.begun_text(result)}
 
-    def stepped_text(self, result: Result) -> str:
+    def stepped_text(self, result: PoolResult) -> str:
         """Returns the text of a step."""
         return result.observation
 
-    def stepped(self, result: Result) -> dict[str, Any]:
+    def stepped(self, result: PoolResult) -> dict[str, Any]:
         """Returns the answer to ``step``."""
         return {
             "observation": self.stepped_text(result),
@@ -81,7 +81,7 @@ class Family:
             "done": done(result),
         }
 
-    def pages(self) -> dict[str, Callable[[Result | None], Any]]:
+    def pages(self) -> dict[str, Callable[[PoolResult | None], Any]]:
         """Returns more pages by name; each is a function of the session's last result."""
         return {}
 
@@ -112,7 +112,7 @@ class Listed(Family):
         return [task_id for split in ORDER for task_id in tasks.ids(split)]
 
 
-def done(result: Result) -> bool:
+def done(result: PoolResult) -> bool:
     """Returns whether the episode is over."""
     return result.terminated or result.truncated
 

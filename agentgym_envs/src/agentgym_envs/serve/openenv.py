@@ -11,7 +11,7 @@ from itertools import product
 from typing import Any
 
 from agentgym_envs.errors import shown
-from agentgym_envs.pool import Result
+from agentgym_envs.pool import PoolResult
 from agentgym_envs.serve.app import Handler, Part, Route
 from agentgym_envs.serve.http import Receive, Request, Scope, Send, parse_object, whole_number
 from agentgym_envs.serve.limits import CLIENT_KEYWORDS, Limits
@@ -171,7 +171,7 @@ class _Conversation:
         result = await (self._reset(data) if kind == "reset" else self._step(data))
         return {"type": "observation", "data": _observation(result)}
 
-    async def _reset(self, data: dict[str, Any]) -> Result:
+    async def _reset(self, data: dict[str, Any]) -> PoolResult:
         given = dict(data)
         task_id, seed = reset_arguments(given)
         episode = given.pop("episode_id", None)
@@ -189,7 +189,7 @@ class _Conversation:
         self._episode = episode or f"{self._session.number}"
         return result
 
-    async def _step(self, data: dict[str, Any]) -> Result:
+    async def _step(self, data: dict[str, Any]) -> PoolResult:
         if extra := sorted(data.keys() - {"action", "metadata"}):
             raise Refusal(400, f"{shown(extra[0])}: an action has no such field, only 'action'")
         return await self._sessions.step(self._session, data.get("action"))
@@ -249,7 +249,7 @@ class _One:
         return {"jsonrpc": "2.0", "id": number, "result": result}
 
 
-def _observation(result: Result) -> dict[str, Any]:
+def _observation(result: PoolResult) -> dict[str, Any]:
     metadata = {**(result.info or {}), "truncated": result.truncated}
     return {
         "observation": {"text": result.observation, "metadata": metadata},

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentgym_envs.errors import ArgumentError, EnvFailure, EnvTimeout, TaskError, shown
-from agentgym_envs.pool import AsyncEnvPool, Description, Result
+from agentgym_envs.pool import AsyncEnvPool, EnvDescription, PoolResult
 from agentgym_envs.serve.limits import Limits, client_keywords
 from agentgym_envs.serve.metrics import Metrics
 from agentgym_envs.serve.refusal import Refusal
@@ -35,7 +35,7 @@ class Session:
         self.turn = asyncio.Lock()
         """Requests are answered one after another, in the order of their arrival."""
         self.keywords: dict[str, Any] = {}
-        self.result: Result | None = None
+        self.result: PoolResult | None = None
         """The last result; None before the first reset and after a failure."""
         self.steps = 0
         """Steps of this episode."""
@@ -73,7 +73,7 @@ class Session:
         self.requests -= 1
         self.used = asyncio.get_running_loop().time()
 
-    def last(self) -> Result:
+    def last(self) -> PoolResult:
         """Returns the last result.
 
         Raises:
@@ -107,7 +107,7 @@ class Sessions:
     ):
         self.env_id = env_id
         self.limits = limits
-        self.description: Description
+        self.description: EnvDescription
         self._metrics = metrics
         self._workers, self._keywords = workers, dict(keywords)
         self._open: dict[int, Session] = {}
@@ -134,7 +134,7 @@ class Sessions:
         try:
             result = await self._pool.ask_description(0)
             result.check()
-            self.description = Description(**result.info or {})
+            self.description = EnvDescription(**result.info or {})
             await self._pool.drop(0)
         except BaseException:
             await self._pool.close()
@@ -149,7 +149,7 @@ class Sessions:
         """The split of a session whose client names none."""
         return str(self._keywords.get("split", "train"))
 
-    async def describe(self, split: str) -> Description:
+    async def describe(self, split: str) -> EnvDescription:
         """Returns the description of an environment of a split.
 
         Raises:
@@ -160,7 +160,7 @@ class Sessions:
             async with AsyncEnvPool(self.env_id, 1, workers=1, **keywords) as pool:
                 result = await pool.ask_description(0)
                 result.check()
-                return Description(**result.info or {})
+                return EnvDescription(**result.info or {})
         except (ArgumentError, TaskError) as error:
             raise Refusal(400, f"split: {error}") from error
         except EnvFailure as error:
@@ -206,7 +206,7 @@ class Sessions:
         task_id: str | None = None,
         seed: int | None = None,
         keywords: Mapping[str, Any] | None = None,
-    ) -> Result:
+    ) -> PoolResult:
         """Starts an episode.
 
         Args:
@@ -233,7 +233,7 @@ class Sessions:
                 raise Refusal(400, str(error)) from error
             return self._noted(session, result)
 
-    async def step(self, session: Session, action: object, field: str = "action") -> Result:
+    async def step(self, session: Session, action: object, field: str = "action") -> PoolResult:
         """Takes a step.
 
         Raises:
@@ -267,7 +267,7 @@ class Sessions:
         self._metrics.expired[self.name] += len(idle)
         await asyncio.gather(*map(self.close, idle))
 
-    def _noted(self, session: Session, result: Result) -> Result:
+    def _noted(self, session: Session, result: PoolResult) -> PoolResult:
         """Keeps a result as the session's last.
 
         Raises:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from agentgym_envs.errors import shown
-from agentgym_envs.pool import Result
+from agentgym_envs.pool import PoolResult
 from agentgym_envs.serve.refusal import Refusal
 from agentgym_envs.serve.sessions import Session, Sessions
 from agentgym_envs.wrappers import FormatError
@@ -129,7 +129,7 @@ def reset_arguments(given: dict[str, Any]) -> tuple[str | None, int | None]:
     return task_id, seed
 
 
-def _answer(session: Session, result: Result, text: str) -> Answer:
+def _answer(session: Session, result: PoolResult, text: str) -> Answer:
     info = result.info or {}
     done = result.terminated or result.truncated
     fields: dict[str, Any] = {

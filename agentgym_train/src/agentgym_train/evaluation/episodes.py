@@ -7,7 +7,7 @@ from agentgym_envs import manifests
 from agentgym_envs.evaluate import planned, record
 from agentgym_envs.evaluate.episode import turn as turn_row
 from agentgym_envs.evaluate.record import Row
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_envs.wrappers import FORMATS
 from agentgym_envs.wrappers.formats import Format
 from agentgym_train.config import Config
@@ -52,7 +52,7 @@ def write(folder: Path, config: Config, *, step: int, rows: Sequence[Row]) -> No
 def rows(
     config: Config,
     trajectories: Sequence[Trajectory],
-    held_out: Description,
+    held_out: EnvDescription,
     *,
     step: int,
     part: str = "",
@@ -78,7 +78,9 @@ def rows(
     ]
 
 
-def faults(played: Sequence[Row], failures: Sequence[Failure], held_out: Description) -> list[Row]:
+def faults(
+    played: Sequence[Row], failures: Sequence[Failure], held_out: EnvDescription
+) -> list[Row]:
     """Returns the episodes that were given up as lines of faults, which are never scored.
 
     Args:

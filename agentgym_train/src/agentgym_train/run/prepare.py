@@ -10,7 +10,7 @@ from transformers.utils import logging as transformers_logging
 
 from agentgym_envs import registry
 from agentgym_envs.errors import AgentGymError
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_train import plugins
 from agentgym_train.config import SCRATCH, Config, Settings
 from agentgym_train.data import recorded
@@ -158,7 +158,7 @@ def check_engine(config: Settings) -> None:
         check_zero(config.engine)
 
 
-def check_one(config: Config, *, several: bool) -> tuple[Description, Description]:
+def check_one(config: Config, *, several: bool) -> tuple[EnvDescription, EnvDescription]:
     """Does :func:`check_env`; with several environments its errors name the environment."""
     with naming(config, several=several):
         return check_env(config)
@@ -175,7 +175,7 @@ def naming(config: Config, *, several: bool) -> Iterator[None]:
         raise
 
 
-def check_env(config: Config) -> tuple[Description, Description]:
+def check_env(config: Config) -> tuple[EnvDescription, EnvDescription]:
     """Rejects invalid settings of one environment.
 
     Returns the environment's descriptions, for training and for held-out evaluation.

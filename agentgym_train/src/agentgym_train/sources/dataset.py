@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agentgym_envs.evaluate.record import Row
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_envs.scores import above
 from agentgym_envs.wrappers import FORMATS, Format
 from agentgym_train.config import Config
@@ -39,7 +39,7 @@ class Dataset(SourcePlugin):
     pairs: bool = False
     """Groups of two: a better and a worse episode of the same task."""
 
-    def check(self, config: Config, training: Description) -> None:
+    def check(self, config: Config, training: EnvDescription) -> None:
         """Reads the files.
 
         Raises:

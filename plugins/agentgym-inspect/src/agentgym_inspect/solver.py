@@ -8,7 +8,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import LimitExceededError
 
 from agentgym_envs.evaluate.plan import EvalEnv, Item
-from agentgym_envs.pool import AsyncEnvPool, Result
+from agentgym_envs.pool import AsyncEnvPool, PoolResult
 from agentgym_envs.scores import above
 from agentgym_envs.wrappers import FORMATS
 from agentgym_inspect.pools import shared_pool
@@ -71,7 +71,7 @@ def _opening(env: EvalEnv, action_format: str, observation: str) -> list[ChatMes
     return [*system, ChatMessageUser(content=observation)]
 
 
-def _note(state: TaskState, result: Result, total: float, end: str) -> None:
+def _note(state: TaskState, result: PoolResult, total: float, end: str) -> None:
     """Notes the outcome so far, for a sample that Inspect stops at a limit."""
     info: dict[str, Any] = result.info or {}
     success = bool(info.get("success", result.terminated and above(total, 0.0)))
@@ -79,6 +79,6 @@ def _note(state: TaskState, result: Result, total: float, end: str) -> None:
     state.store.set(OUTCOME, outcome)
 
 
-def _checked(result: Result) -> Result:
+def _checked(result: PoolResult) -> PoolResult:
     result.check()
     return result
