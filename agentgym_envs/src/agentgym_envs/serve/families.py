@@ -11,14 +11,14 @@ from typing import Any
 
 from agentgym_envs.errors import TaskError
 from agentgym_envs.pool import PoolResult
-from agentgym_envs.serve.family import Family, Listed, done, out_of_range
-from agentgym_envs.serve.refusal import Refusal
+from agentgym_envs.serve.family import ListedFamily, ServedFamily, done, out_of_range
+from agentgym_envs.serve.refusal import RefusedRequest
 
 _PUT = r"^\s*put (.+) in/on (.+)"
 _FENCED = re.compile(r"```(.*?)```", re.DOTALL)
 
 
-class TextCraft(Listed):
+class TextCraftFamily(ListedFamily):
     """Numbers count the goals by depth, then by name; they are taken modulo the number of goals.
 
     The original sorts goals of one depth by the order of the files in its folder, which differs
@@ -32,7 +32,7 @@ class TextCraft(Listed):
         """Refuses own commands and goals; the folder of recipes is ignored."""
         for name in ("commands", "goal"):
             if fields.get(name) is not None:
-                raise Refusal(400, f"{name}: must be null; reset picks a task by its number")
+                raise RefusedRequest(400, f"{name}: must be null; reset picks a task by its number")
 
     def created(self, number: int, text: str) -> Any:
         """Returns the number with a first observation."""
@@ -47,7 +47,7 @@ class TextCraft(Listed):
         return sorted(super()._make_list(), key=lambda one: (tasks.difficulty(one), one))
 
 
-class BabyAI(Family):
+class BabyAIFamily(ServedFamily):
     """Numbers are the original's: level ``index % 40``, seed ``index // 40``."""
 
     name = "babyai"
@@ -60,7 +60,7 @@ class BabyAI(Family):
         try:
             return str(_babyai().get(name).id)
         except TaskError as error:
-            raise Refusal(
+            raise RefusedRequest(
                 400,
                 f"data_idx: {index} is the level {name.rpartition('-')[0]} with the seed"
                 f" {index // len(LEVELS)}, which is not a task here: the seed has no solution, is a"
@@ -76,7 +76,7 @@ class BabyAI(Family):
         return {**super().stepped(result), "score": (result.info or {})["score"]}
 
 
-class SciWorld(Family):
+class SciWorldFamily(ServedFamily):
     """Numbers count the variations of the tasks that AgentGym uses; scores go from 0 to 100."""
 
     name = "sciworld"
@@ -109,7 +109,7 @@ class SciWorld(Family):
         return {**step, "reward": round(100 * result.reward), "score": score}
 
 
-class SearchQA(Listed):
+class SearchQAFamily(ListedFamily):
     """Numbers count the questions: first those of the test split, as in the original."""
 
     name, key, index = "searchqa", "env_idx", "id"
@@ -129,7 +129,7 @@ class SearchQA(Listed):
         return self.begun_text(result)
 
 
-class _Web(Family):
+class _WebFamily(ServedFamily):
     """The form of WebArena's client."""
 
     key, index = "env_idx", "idx"
@@ -144,7 +144,7 @@ class _Web(Family):
         return {**super().stepped(result), "terminated": done(result)}
 
 
-class WebArena(_Web):
+class WebArenaFamily(_WebFamily):
     """Numbers are WebArena's ``task_id``, as in the names of its files of tasks."""
 
     name = "webarena"
@@ -156,17 +156,19 @@ class WebArena(_Web):
             ids = self._task_set().ids("all")
             self._ids = {int(re.sub(r".*-", "", task_id)): task_id for task_id in ids}
         if index not in self._ids:
-            raise Refusal(400, f"idx: {index} is not a task_id of the server's configuration")
+            raise RefusedRequest(
+                400, f"idx: {index} is not a task_id of the server's configuration"
+            )
         return self._ids[index]
 
 
-class WebSites(_Web, Listed):
+class WebSitesFamily(_WebFamily, ListedFamily):
     """The sites of this package for WebArena's client."""
 
     name = "websites"
 
 
-class Maze(Family):
+class MazeFamily(ServedFamily):
     """LMRL-Gym's maze. Numbers are the original's games 0 to 24.
 
     The original's game 25 begins at the goal, so it is not a task here. A client that runs out of
@@ -189,7 +191,7 @@ class Maze(Family):
         return {**super().stepped(result), **({"reward": -1.0} if failed else {})}
 
 
-class Wordle(Listed):
+class WordleFamily(ListedFamily):
     """LMRL-Gym's Wordle. Seeds count the words; they are taken modulo the number of words.
 
     The original draws the word from a generator with the seed. Rewards are the original's: 1 for
@@ -207,7 +209,7 @@ class Wordle(Listed):
         return {"filtered_vocab": _filtered_vocab}
 
 
-class AlfWorld(Listed):
+class AlfWorldFamily(ListedFamily):
     """ALFWorld. Numbers count the tasks: test, then train, then dev.
 
     The words are those of ALFWorld 0.3.3, which AgentGym's server uses: ``put X in/on Y`` instead
@@ -244,7 +246,7 @@ class AlfWorld(Listed):
         return {"available_actions": _put_actions}
 
 
-class WebShop(Listed):
+class WebShopFamily(ListedFamily):
     """WebShop. Numbers count the goals, which begin with those of the test split."""
 
     name, key, index = "webshop", "env_idx", "session_id"
@@ -272,22 +274,22 @@ class WebShop(Listed):
         return [task_id for split in ("test", "dev", "train") for task_id in tasks.ids(split)]
 
 
-FAMILIES: dict[str, type[Family]] = {
-    "agentgym/TextCraft": TextCraft,
-    "agentgym/BabyAI": BabyAI,
-    "agentgym/ScienceWorld": SciWorld,
-    "agentgym/Search": SearchQA,
-    "agentgym/LMRLMaze": Maze,
-    "agentgym/LMRLWordle": Wordle,
-    "agentgym/Household": AlfWorld,
-    "agentgym/Shop": WebShop,
-    "agentgym/WebArena": WebArena,
-    "agentgym/WebSites": WebSites,
+FAMILIES: dict[str, type[ServedFamily]] = {
+    "agentgym/TextCraft": TextCraftFamily,
+    "agentgym/BabyAI": BabyAIFamily,
+    "agentgym/ScienceWorld": SciWorldFamily,
+    "agentgym/Search": SearchQAFamily,
+    "agentgym/LMRLMaze": MazeFamily,
+    "agentgym/LMRLWordle": WordleFamily,
+    "agentgym/Household": AlfWorldFamily,
+    "agentgym/Shop": WebShopFamily,
+    "agentgym/WebArena": WebArenaFamily,
+    "agentgym/WebSites": WebSitesFamily,
 }
 """Families by the id without its version."""
 
 
-def family_of(env_id: str, keywords: Mapping[str, Any]) -> Family | None:
+def family_of(env_id: str, keywords: Mapping[str, Any]) -> ServedFamily | None:
     """Returns the family of an id, or None."""
     kind = FAMILIES.get(re.sub(r"-v\d+$", "", env_id))
     return kind(env_id, keywords) if kind else None

@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 
 from agentgym_envs import registry
 from agentgym_envs.pool import PoolResult
-from agentgym_envs.serve.refusal import Refusal
+from agentgym_envs.serve.refusal import RefusedRequest
 
 ORDER = ("test", "train", "dev")  # SearchQA's numbers begin with the test split
 
 
-class Family:
+class ServedFamily:
     """One family.
 
     Args:
@@ -38,7 +38,7 @@ class Family:
         """Checks the fields of ``create``.
 
         Raises:
-            Refusal: a field asks for something that clients cannot set.
+            RefusedRequest: a field asks for something that clients cannot set.
         """
 
     def created(self, number: int, text: str) -> Any:
@@ -49,7 +49,7 @@ class Family:
         """Returns the task with a number; None if :meth:`seed` picks it.
 
         Raises:
-            Refusal: no task has this number.
+            RefusedRequest: no task has this number.
         """
         raise NotImplementedError
 
@@ -93,7 +93,7 @@ class Family:
             env.close()
 
 
-class Listed(Family):
+class ListedFamily(ServedFamily):
     """A family whose numbers count the tasks of a list."""
 
     _ids: list[str] | None = None
@@ -123,6 +123,6 @@ def _pick(ids: Sequence[str], index: int, field: str) -> str:
     return ids[index]
 
 
-def out_of_range(field: str, index: int, count: int) -> Refusal:
+def out_of_range(field: str, index: int, count: int) -> RefusedRequest:
     """Returns the error of a task's number that is too large."""
-    return Refusal(400, f"{field}: there is no task {index}, only 0 to {count - 1}")
+    return RefusedRequest(400, f"{field}: there is no task {index}, only 0 to {count - 1}")
