@@ -7,7 +7,7 @@ import pytest
 
 from agentgym_envs.evaluate.episode import EnvSlot, play
 from agentgym_envs.evaluate.packing import thought
-from agentgym_envs.evaluate.plan import EvalEnv, Item
+from agentgym_envs.evaluate.plan import EvalEnv, PlannedEpisode
 from agentgym_envs.pool import PoolResult
 
 
@@ -23,7 +23,7 @@ def played(first, *results):
             return next(waiting)
 
     turns = []
-    item = Item("", "", "Maze", "task", 0, 0, EvalEnv("agentgym/Maze-v1", {}, "", {}))
+    item = PlannedEpisode("", "", "Maze", "task", 0, 0, EvalEnv("agentgym/Maze-v1", {}, "", {}))
     agent = SimpleNamespace(act=lambda observation, info: "x")
     row = asyncio.run(
         play(item, lambda: agent, EnvSlot(Pool(), 0), form=None, memory=[], turns=turns)

@@ -350,7 +350,9 @@ def test_held_out_episodes_are_of_each_agent_and_count_once(tmp_path):
     assert (run["episodes"], run["planned"], run["faults"]) == (8, 10, 2)
     assert run["least"] == run["success"] * 4 / 5 < run["most"]
     again = episodes.rows(made, played, held_out, step=3, part="other")
-    assert not {record.Key.of(row) for row in again} & {record.Key.of(row) for row in rows}
+    assert not {record.EpisodeKey.of(row) for row in again} & {
+        record.EpisodeKey.of(row) for row in rows
+    }
 
 
 def test_games_and_episodes_of_one_agent_are_counted_together():

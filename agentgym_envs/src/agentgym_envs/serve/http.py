@@ -86,7 +86,7 @@ async def read(scope: Scope, receive: Receive, limit: int) -> HttpRequest:
     """Receives a request.
 
     Raises:
-        RefusedRequest: the body is larger than ``limit`` bytes. It was read on to its end, so that a
+        RefusedRequest: the body is larger than ``limit`` bytes. The body was read to its end, so a
             client that sends before it reads gets the answer.
         ClientGone: the connection ended.
     """

@@ -6,7 +6,7 @@ from pathlib import Path
 from agentgym_envs import manifests
 from agentgym_envs.evaluate import planned, record
 from agentgym_envs.evaluate.episode import turn as turn_row
-from agentgym_envs.evaluate.record import Row
+from agentgym_envs.evaluate.record import EpisodeRow
 from agentgym_envs.pool import EnvDescription
 from agentgym_envs.wrappers import FORMATS
 from agentgym_envs.wrappers.formats import Format
@@ -23,7 +23,7 @@ ENDS = {
 }
 
 
-def write(folder: Path, config: Config, *, step: int, rows: Sequence[Row]) -> None:
+def write(folder: Path, config: Config, *, step: int, rows: Sequence[EpisodeRow]) -> None:
     """Writes the episodes of an evaluation in one step, with a manifest.
 
     Args:
@@ -56,7 +56,7 @@ def rows(
     *,
     step: int,
     part: str = "",
-) -> list[Row]:
+) -> list[EpisodeRow]:
     """Returns the episodes of one environment as lines of results.
 
     A family is an environment; where there are several agents, what one of them saw and did.
@@ -79,8 +79,8 @@ def rows(
 
 
 def faults(
-    played: Sequence[Row], failures: Sequence[Failure], held_out: EnvDescription
-) -> list[Row]:
+    played: Sequence[EpisodeRow], failures: Sequence[Failure], held_out: EnvDescription
+) -> list[EpisodeRow]:
     """Returns the episodes that were given up as lines of faults, which are never scored.
 
     Args:
@@ -104,7 +104,7 @@ def faults(
     ]
 
 
-def _row(config: Config, t: Trajectory, reader: Format, step: int, part: str) -> Row:
+def _row(config: Config, t: Trajectory, reader: Format, step: int, part: str) -> EpisodeRow:
     family = "/".join(filter(None, (config.env.id.rpartition(":")[2], part, t.agent)))
     named = {
         "row": "episode",

@@ -9,7 +9,7 @@ from transformers import PreTrainedTokenizerBase
 
 from agentgym_envs.errors import AgentGymError
 from agentgym_envs.evaluate import baselines
-from agentgym_envs.evaluate.record import Row
+from agentgym_envs.evaluate.record import EpisodeRow
 from agentgym_envs.pool import EnvDescription
 from agentgym_envs.tasks import spread
 from agentgym_train.config import Config
@@ -83,10 +83,10 @@ class HeldOut:
         parts = self.distributed.gather(mine.trajectories)
         return evaluate.Played([t for part in parts for t in part], failures)
 
-    def _rows(self, found: Mapping[str, evaluate.Played], step: int) -> list[Row]:
+    def _rows(self, found: Mapping[str, evaluate.Played], step: int) -> list[EpisodeRow]:
         """Returns the episodes as lines of results; names tell environments of one id apart."""
         ids = Counter(one.env.id for one, _ in self.envs)
-        rows: list[Row] = []
+        rows: list[EpisodeRow] = []
         for one, held_out in self.envs:
             name = one.env.name
             part = name if ids[one.env.id] > 1 else ""

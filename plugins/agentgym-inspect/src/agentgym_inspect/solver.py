@@ -7,7 +7,7 @@ from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import LimitExceededError
 
-from agentgym_envs.evaluate.plan import EvalEnv, Item
+from agentgym_envs.evaluate.plan import EvalEnv, PlannedEpisode
 from agentgym_envs.pool import AsyncEnvPool, PoolResult
 from agentgym_envs.scores import above
 from agentgym_envs.wrappers import FORMATS
@@ -18,7 +18,7 @@ OUTCOME = "agentgym"
 
 
 @solver
-def play(items: Mapping[str, Item], action_format: str) -> Solver:
+def play(items: Mapping[str, PlannedEpisode], action_format: str) -> Solver:
     """Plays the episode of a sample until it ends or the model has no room for more.
 
     A failure of the environment or of the model's server is an error of the sample.
