@@ -39,7 +39,7 @@ from torch import Tensor
 
 from agentgym_envs.pool import PoolResult
 from agentgym_train.generators.hf import HFSession, Method
-from agentgym_train.pipeline import OneAhead, OnPolicy
+from agentgym_train.pipeline import Pipeline
 from agentgym_train.protocols import Sampling
 from agentgym_train.rollout.collector import Collector, Start
 
@@ -281,7 +281,7 @@ def train(seconds: Sequence[float], update: float, *, ahead: bool, save_every: i
         save_every: steps between checkpoints.
     """
     timeline: Any = Timeline(seconds)
-    pipeline = (OneAhead if ahead else OnPolicy)(timeline, timeline, lambda: None)
+    pipeline = Pipeline(timeline, timeline, lambda: None, ahead=ahead)
     for step in range(len(seconds)):
         pipeline.collect(step)
         last = step + 1 == len(seconds)

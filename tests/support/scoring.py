@@ -19,9 +19,7 @@ def context(**engine):
         engine=EngineConfig(**engine),
     )
     training = EnvDescription(RULES, None, None, {}, text_env=True)
-    return RunContext(
-        config, Distributed(), None, None, training, range(8), difficulties=lambda step: None
-    )
+    return RunContext(config, Distributed(), None, None, training, range(8), None)
 
 
 def by_transformers(folder, turns):

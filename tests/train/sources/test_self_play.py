@@ -15,6 +15,7 @@ from agentgym_envs.evaluate import read_rows, record
 from agentgym_envs.pool import PoolResult, describe
 from agentgym_train import config as configuration
 from agentgym_train import plugins
+from agentgym_train.algorithms.grpo import GRPO
 from agentgym_train.config import EnvConfig, ScratchConfig
 from agentgym_train.data.types import Failure, Status, Trajectory, Turn
 from agentgym_train.distributed import Distributed
@@ -260,7 +261,7 @@ def test_processes_share_the_tasks_whatever_their_number(tmp_path):
     plugin, training = plugins.make(plugins.SOURCE, made.source), describe(NIM, seats="all")
     script = ScriptedGenerator(lambda row, turn: "1")
     context = RunContext(
-        made, Distributed(), script, tiny.chat(), training, range(6), difficulties=lambda step: None
+        made, Distributed(), script, tiny.chat(), training, range(6), algorithm=GRPO()
     )
     assert check_source(
         lambda distributed: plugin.build(replace(context, distributed=distributed)), groups=6

@@ -22,7 +22,7 @@ from agentgym_train.data.sampler import EpochSampler
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.errors import ConfigError
 from agentgym_train.models.chat import Chat
-from agentgym_train.protocols import RunContext, Source, SourcePlugin
+from agentgym_train.protocols import RunContext, Source, SourcePlugin, StepPlan
 from agentgym_train.sources.rollout import check_agent
 
 log = logging.getLogger(__name__)
@@ -112,13 +112,13 @@ class DatasetSource(Source):
         self._units, self._context = units, context
         self._sampler = EpochSampler(len(units), seed=context.config.run.seed)
 
-    def next(self, step: int, horizon: int) -> list[Group]:
+    def next(self, plan: StepPlan) -> list[Group]:
         """Returns this process's units of a step; the horizon does not cut recorded episodes."""
-        first = step * len(self._context.groups)
+        first = plan.step * len(self._context.groups)
         units = {
             number: self._units[self._sampler.place(first + place)]
             for number, place in self._context.mine.items()
-            if self._context.plays(number, step)
+            if number in plan.groups
         }
         return [Group(number, unit, from_dataset=True) for number, unit in units.items()]
 
