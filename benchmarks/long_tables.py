@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def write(page: Path, text: str, shown: Callable[[list[str]], bool]) -> str:
-    """Writes the rows of all tables to ``page``'s CSV file, and the page with some of them.
+    """Writes a page. If it does not show all rows of its tables, a CSV file beside it has them.
 
     A line of the CSV file begins with the heading above its table. Returns the text of the page.
 
@@ -25,8 +25,9 @@ def write(page: Path, text: str, shown: Callable[[list[str]], bool]) -> str:
             rows.append([heading, *cells])
         if place < 3 or shown(cells):
             kept.append(line)
-    kept += ["", f"[{page.stem}.csv]({page.stem}.csv) has all rows."]
-    with page.with_suffix(".csv").open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows(rows)
+    if len(kept) < len(text.splitlines()):
+        kept += ["", f"[{page.stem}.csv]({page.stem}.csv) has all rows."]
+        with page.with_suffix(".csv").open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file, lineterminator="\n").writerows(rows)
     page.write_text("\n".join(kept) + "\n", encoding="utf-8")
     return page.read_text(encoding="utf-8")

@@ -31,6 +31,8 @@ Policy = Callable[[str, Mapping[str, Any], random.Random], str]
 COLUMNS = 4
 """Largest number of columns; more difficulties are joined to ranges with similar task counts."""
 UNIFORM = "uniform over listed actions"
+SOME = 0.05
+"""Smallest success of a policy in the table of a README."""
 CSV = Path(__file__).parent / "results" / "shortcuts.csv"
 OPEN_ENDED = 100
 """Turn limit for environments that are registered without one."""
@@ -52,7 +54,7 @@ def family_of(env_id: str) -> tuple[str, Path]:
     folder = Path(inspect.getfile(plugin.load())).parent
     while not (folder / "README.md").exists():
         folder = folder.parent
-    return folder.name, folder / "README.md"
+    return folder.name.removeprefix("agentgym_"), folder / "README.md"
 
 
 def policies_of(env_id: str, family: str) -> dict[str, Policy]:
@@ -158,13 +160,17 @@ def table(env_id: str, tasks: int, plays: int, policies: dict[str, Policy]) -> l
 
 
 def shown(cells: list[list[str]]) -> list[str]:
-    """Returns the table of a README: the policies that solve some tasks, without difficulties."""
+    """Returns the table of a README: policies that solve some tasks, over all difficulties."""
     rows = [[name, success, score] for name, success, *_, score in cells[1:]]
-    solving = [line for line in rows if line[1] != "0.00" or line[0] in ("oracle", UNIFORM)]
+    always = ("oracle", UNIFORM, "tasks")
+    solving = [line for line in rows if line[0] in always or float(line[1]) >= SOME]
     lines = ["| policy | success | mean score |", "|---|---|---|"]
     lines += [f"| {' | '.join(line)} |" for line in solving]
     if none := len(rows) - len(solving):
-        lines += ["", f"{none} other policies solve none (`benchmarks/results/{CSV.name}`)."]
+        lines += [
+            "",
+            f"{none} other policies solve less than {SOME} (`benchmarks/results/{CSV.name}`).",
+        ]
     return lines
 
 

@@ -33,24 +33,24 @@ class Messages(Source):
             for asked, answered in talk:
                 past = turns[-1].action_ids if turns else None
                 ids = chat.between(past, asked) if turns else chat.opening(asked)
-                action = chat.response(answered)
-                logps = [0.0] * len(action)  # unknown
-                turns.append(Turn(asked, ids, action, logps, action=answered))
-            task = f"conversation {number}"
-            self.episodes.append(Trajectory(task, 0, turns, score=1.0, success=True))
+                action = chat.response(answered)  # its log-probabilities are unknown
+                turns.append(Turn(asked, ids, action, [0.0] * len(action), action=answered))
+            self.episodes.append(Trajectory(f"talk {number}", 0, turns, score=1.0, success=True))
 
-    def next(self, step, horizon):
+    def next(self, plan):
         """Returns the conversations of this process for a step."""
-        first, count = step * len(self.context.groups), len(self.episodes)
-        mine = {n: (first + place) % count for n, place in self.context.mine.items()}
-        return [Group(n, [self.episodes[i]], from_dataset=True) for n, i in mine.items()]
+        first, count = plan.step * len(self.context.groups), len(self.episodes)
+        return [
+            Group(number, [self.episodes[(first + place) % count]], from_dataset=True)
+            for number, place in self.context.mine.items()
+            if number in plan.groups
+        ]
 
 
 def exchanges(file):
     """Returns the pairs of messages of each line; user and assistant alternate."""
     try:
-        lines = Path(file).read_text(encoding="utf-8").splitlines()
-        talks = [json.loads(line)["messages"] for line in lines]
+        talks = [json.loads(line)["messages"] for line in Path(file).read_text().splitlines()]
         texts = [[message["content"] for message in talk] for talk in talks]
         roles = [message["role"] for talk in talks for message in talk]
         if not roles or roles != ["user", "assistant"] * (len(roles) // 2):

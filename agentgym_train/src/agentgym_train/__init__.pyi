@@ -39,6 +39,7 @@ from .protocols import Sampling as Sampling
 from .protocols import Scorer as Scorer
 from .protocols import Session as Session
 from .protocols import Source as Source
+from .protocols import StepPlan as StepPlan
 from .protocols import Tracker as Tracker
 from .scorers.rewards import rewarded as rewarded
 

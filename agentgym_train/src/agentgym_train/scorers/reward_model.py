@@ -20,7 +20,7 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_train import plugins
 from agentgym_train.config import Config
 from agentgym_train.config.constraints import Name, NonNegative, Positive
@@ -78,7 +78,7 @@ class RewardModel(Scorer):
                 )
 
         def template(
-            self, tokenizer: PreTrainedTokenizerBase, config: Config, training: Description
+            self, tokenizer: PreTrainedTokenizerBase, config: Config, training: EnvDescription
         ) -> Template:
             """Returns the template that writes conversations for the reward model.
 
@@ -111,7 +111,7 @@ class RewardModel(Scorer):
             )
 
     @classmethod
-    def check(cls, options: Options, config: Config, training: Description) -> None:
+    def check(cls, options: Options, config: Config, training: EnvDescription) -> None:
         """Rejects a model that is not a reward model or is too short for the run's episodes.
 
         Raises:

@@ -14,13 +14,13 @@ from itertools import cycle
 
 from transformers import PreTrainedTokenizerBase
 
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_train.config import SCRATCH, Config
 from agentgym_train.config.constraints import Name
 from agentgym_train.data.types import Group
 from agentgym_train.errors import ConfigError
 from agentgym_train.models.loading import check_files, device, load_shape, load_tokenizer
-from agentgym_train.protocols import RunContext
+from agentgym_train.protocols import RunContext, StepPlan
 from agentgym_train.rollout.build import make_generator
 from agentgym_train.sources.rollout import FreshEpisodes
 
@@ -35,12 +35,12 @@ class SelfPlay(FreshEpisodes):
         frozen: Mapping[str, Name] = field(default_factory=dict)
         """A model folder for each agent that is not trained, such as a checkpoint of any run."""
 
-        def learners(self, training: Description) -> list[str]:
+        def learners(self, training: EnvDescription) -> list[str]:
             """Returns the agents that the policy plays."""
             return [agent for agent in training.seats if agent not in self.frozen]
 
     @classmethod
-    def check(cls, options: Options, config: Config, training: Description) -> None:
+    def check(cls, options: Options, config: Config, training: EnvDescription) -> None:
         """Rejects unknown agents, models that cannot be loaded, and incomplete tasks.
 
         Raises:
@@ -104,10 +104,10 @@ class SelfPlay(FreshEpisodes):
         opponents = {agent: self._frozen[path] for agent, path in options.frozen.items()}
         super().__init__(context, numbers=mine, agents=context.training.seats, opponents=opponents)
 
-    def next(self, step: int, horizon: int) -> list[Group]:
+    def next(self, plan: StepPlan) -> list[Group]:
         """Plays the tasks of a step; returns one group per task and trained agent."""
         # The collector returns the groups of a task in the order of the agents.
-        played = zip(super().next(step, horizon), cycle(self._context.training.seats), strict=False)
+        played = zip(super().next(plan), cycle(self._context.training.seats), strict=False)
         return [
             replace(g, number=self._number(g.number, agent))
             for g, agent in played
