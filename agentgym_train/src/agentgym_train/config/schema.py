@@ -338,6 +338,11 @@ class Settings:
     """``[[tracker]]`` tables. ``metrics.jsonl`` is always written."""
 
     @property
+    def policy(self) -> "Config | None":
+        """The configuration itself if the run trains a policy, else None."""
+        return None
+
+    @property
     def template_options(self) -> dict[str, Any]:
         """Options of :class:`agentgym_train.models.chat.Template` for the model of the run."""
         return {"arguments": self.model.chat_template_kwargs, "date": self.run.date}
@@ -393,6 +398,11 @@ class Config(Settings):
             raise ConfigError(
                 f"two environments have the name {twice!r}: set env.name of one of them"
             )
+
+    @property
+    def policy(self) -> "Config":
+        """The configuration itself."""
+        return self
 
     @property
     def env(self) -> EnvConfig:
