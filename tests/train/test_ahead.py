@@ -13,7 +13,7 @@ import tiny
 import torch
 from trainers import make
 
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_train import config as configuration
 from agentgym_train import plugins
 from agentgym_train.algorithms.grpo import GRPO
@@ -145,7 +145,7 @@ def test_a_curriculum_decides_before_the_collection_and_not_during_it(tmp_path):
     """The curriculum gets another state in the meantime."""
     env = TrainingEnv(
         configuration.load(small_run.write(tmp_path, curriculum={"name": "responsive"})),
-        Description("", ["a"], [1], {}, text_env=True),
+        EnvDescription("", ["a"], [1], {}, text_env=True),
         tiny.tokenizer(tiny.CHATML),
         range(1),
     )

@@ -35,7 +35,7 @@ from agentgym_train.generator_protocol import Session as Session
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from agentgym_envs.pool import Description
+    from agentgym_envs.pool import EnvDescription
     from agentgym_train.config import Config
     from agentgym_train.data.batching import Batch, Forward
     from agentgym_train.data.types import Failure, Group, Trajectory
@@ -201,7 +201,7 @@ class RunContext:
     distributed: Distributed
     generator: Generator
     chat: Chat
-    training: Description
+    training: EnvDescription
     """The training environment, its tasks and their difficulties."""
     groups: Sequence[int]
     """The numbers of the environment's groups, over all processes."""
@@ -251,7 +251,7 @@ class Source(ABC):
 class SourcePlugin(ABC):
     """The options of a source."""
 
-    def check(self, config: Config, training: Description) -> None:
+    def check(self, config: Config, training: EnvDescription) -> None:
         """Raises an error if the source cannot provide episodes for this configuration.
 
         The trainer calls it before any work.
@@ -278,7 +278,7 @@ class ScorerPlugin(ABC):
     The metrics then include the KL divergence from the initial policy.
     """
 
-    def check(self, config: Config, training: Description) -> None:
+    def check(self, config: Config, training: EnvDescription) -> None:
         """Raises an error if the scorer cannot work with this configuration.
 
         The trainer calls it before any work.

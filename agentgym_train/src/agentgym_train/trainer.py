@@ -13,6 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from agentgym_train import plugins
 from agentgym_train.assembly import Parts
 from agentgym_train.data.batching import Batch, Forward, pack
 from agentgym_train.data.types import Failure, Group
@@ -49,6 +50,7 @@ class Trainer:
         self.config, self.folder, self.tokenizer = parts.config, parts.folder, parts.tokenizer
         self.envs, self.algorithm, self.generator = parts.envs, parts.algorithm, parts.generator
         self.engines, self.shape = parts.engines, parts.shape
+        self.code = plugins.code(parts.config)
         self.engine, self.critic = self.engines[0], next(iter(self.engines[1:]), None)
         self.distributed = self.engine.distributed
         self._watched = rewards.watched(self.config.scorer)
@@ -281,6 +283,7 @@ class Trainer:
             self.distributed.size,
             self.shape,
             budgets,
+            self.code,
         )
         checkpoint.save(
             self.folder,

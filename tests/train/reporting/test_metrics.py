@@ -9,7 +9,7 @@ import pytest
 import small_run
 import tiny
 
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_train import config as configuration
 from agentgym_train.data.types import Group, Status, Trajectory, Turn
 from agentgym_train.distributed import Distributed
@@ -87,7 +87,7 @@ def test_the_trainer_takes_difficulties_from_the_training_environment(
     tmp_path, difficulties, expected
 ):
     trainer = Trainer.__new__(Trainer)
-    training = Description("", [*LEVELS], difficulties, {}, text_env=True)
+    training = EnvDescription("", [*LEVELS], difficulties, {}, text_env=True)
     config = configuration.load(small_run.write(tmp_path))
     trainer.distributed, trainer.envs = (
         Distributed(),
@@ -137,7 +137,7 @@ def test_what_is_not_learned_from_was_played_all_the_same(tmp_path):
     assert every == part | {"filtered_tokens": 0}, "scorers see them too"
     trainer = Trainer.__new__(Trainer)
     config = configuration.load(small_run.write(tmp_path))
-    training = Description("", [*LEVELS], None, {}, text_env=True)
+    training = EnvDescription("", [*LEVELS], None, {}, text_env=True)
     trainer.distributed, trainer.envs = (
         Distributed(),
         [TrainingEnv(config, training, tiny.tokenizer(), range(2))],

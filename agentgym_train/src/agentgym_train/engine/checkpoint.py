@@ -68,6 +68,8 @@ class State:
     """The shape of the model: see :func:`shape`."""
     budgets: dict[str, Any] = field(default_factory=dict)
     """The state of each environment's token budget, by name of the environment."""
+    code: dict[str, str] = field(default_factory=dict)
+    """See :func:`agentgym_train.plugins.code`."""
 
 
 def shape(model: "PreTrainedModel", critic: str | None = None) -> dict[str, Any]:
@@ -351,7 +353,7 @@ def _write_model(folder: Path, engine: "Engine", tokenizer: "PreTrainedTokenizer
         tokenizer.save_pretrained(folder)
 
 
-def _write_manifests(draft: Path, entries: dict[str, manifests.Entry]) -> None:
+def _write_manifests(draft: Path, entries: dict[str, manifests.ManifestEntry]) -> None:
     """Writes the manifest of a checkpoint, and that of its model."""
     model = draft / "model"
     own = {

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from transformers import PreTrainedTokenizerBase
 
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_train import plugins
 from agentgym_train.config import Config
 from agentgym_train.curricula import answers
@@ -89,7 +89,7 @@ class TrainingEnv:
     def __init__(
         self,
         config: Config,
-        training: Description,
+        training: EnvDescription,
         tokenizer: PreTrainedTokenizerBase,
         groups: Sequence[int],
     ):
@@ -144,7 +144,7 @@ class TrainingEnv:
 
 
 def make_training_envs(
-    config: Config, trainings: Sequence[Description], tokenizer: PreTrainedTokenizerBase
+    config: Config, trainings: Sequence[EnvDescription], tokenizer: PreTrainedTokenizerBase
 ) -> list[TrainingEnv]:
     """Returns the training environments of a run, in the order of the configuration."""
     numbers = tasks.interleaved([env.groups for env in config.envs])

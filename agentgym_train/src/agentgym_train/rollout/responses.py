@@ -11,7 +11,7 @@ import time
 from collections.abc import Collection
 from typing import NamedTuple
 
-from agentgym_envs.pool import EnvPool, Result
+from agentgym_envs.pool import EnvPool, PoolResult
 from agentgym_envs.scores import above
 
 MISSING, LEFT, TOGETHER = 1 / 4, 3 / 16, 1 / 16
@@ -45,7 +45,7 @@ class Responses:
         """The clock decides when rows join."""
         self._round = 0
         self._asked: dict[int, int] = {}  # slot → the round of its request, in order
-        self._arrived: dict[int, Result] = {}
+        self._arrived: dict[int, PoolResult] = {}
         self._late: set[int] = set()
 
     def expect(self, slot: int) -> None:
@@ -54,7 +54,7 @@ class Responses:
 
     def receive(
         self, episodes: int, *, busy: bool, in_background: bool
-    ) -> tuple[list[Result], list[int]]:
+    ) -> tuple[list[PoolResult], list[int]]:
         """Waits for responses.
 
         Without work for the generators, it waits for all responses: for the first one without a
@@ -110,10 +110,10 @@ class Responses:
         )
         return missing[:place]
 
-    def _note(self, results: list[Result]) -> None:
+    def _note(self, results: list[PoolResult]) -> None:
         self._arrived |= {result.index: result for result in results}
 
-    def _take(self, slots: Collection[int]) -> list[Result]:
+    def _take(self, slots: Collection[int]) -> list[PoolResult]:
         """Removes and returns the responses of some slots."""
         taken = sorted(self._arrived.keys() & set(slots))
         for slot in taken:
@@ -131,7 +131,7 @@ class StepResult(NamedTuple):
     success: bool
 
 
-def step_result(result: Result, agent: str, total: float) -> StepResult:
+def step_result(result: PoolResult, agent: str, total: float) -> StepResult:
     """Returns the results of a step for an agent.
 
     Args:

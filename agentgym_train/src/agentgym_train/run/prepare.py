@@ -7,7 +7,7 @@ from transformers import AutoConfig, PretrainedConfig
 from transformers.utils import logging as transformers_logging
 
 from agentgym_envs import registry
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_train import plugins
 from agentgym_train.assembly import check_group_size, naming
 from agentgym_train.config import SCRATCH, Config, Settings
@@ -26,7 +26,14 @@ from agentgym_train.reward.config import RewardConfig
 from agentgym_train.rollout import tasks
 from agentgym_train.rollout.descriptions import describe
 from agentgym_train.run import rehearsal, repair
-from agentgym_train.run.folder import check_progress, claim_folder, dated, recognise, saved_config
+from agentgym_train.run.folder import (
+    changed_code,
+    check_progress,
+    claim_folder,
+    dated,
+    recognise,
+    saved_config,
+)
 from agentgym_train.run.launch import note_prepared
 
 POOL_KEYWORDS = {
@@ -71,7 +78,7 @@ def prepare(config: Config | RewardConfig, display: report.Display, *, processes
     try:
         claim_folder(config)
         display.warn(*filter(None, (damage, warning(config, processes))))
-        display.warn(*repair.repair(folder, config))
+        display.warn(*repair.repair(folder, config), *changed_code(config, folder))
         check_progress(config, folder)
         if newest := checkpoint.latest(folder):
             display.warn(*checkpoint.convert(newest, processes=processes))
@@ -156,13 +163,13 @@ def check_engine(config: Settings) -> None:
         check_zero(config.engine)
 
 
-def check_one(config: Config, *, several: bool) -> tuple[Description, Description]:
+def check_one(config: Config, *, several: bool) -> tuple[EnvDescription, EnvDescription]:
     """Does :func:`check_env`; with several environments its errors name the environment."""
     with naming(config, several=several):
         return check_env(config)
 
 
-def check_env(config: Config) -> tuple[Description, Description]:
+def check_env(config: Config) -> tuple[EnvDescription, EnvDescription]:
     """Rejects invalid settings of one environment.
 
     Returns the environment's descriptions, for training and for held-out evaluation.

@@ -11,8 +11,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agentgym_envs.evaluate.record import Row
-from agentgym_envs.pool import Description
+from agentgym_envs.evaluate.record import EpisodeRow
+from agentgym_envs.pool import EnvDescription
 from agentgym_envs.scores import above
 from agentgym_envs.wrappers import FORMATS, Format
 from agentgym_train.config import Config
@@ -39,7 +39,7 @@ class Dataset(SourcePlugin):
     pairs: bool = False
     """Groups of two: a better and a worse episode of the same task."""
 
-    def check(self, config: Config, training: Description) -> None:
+    def check(self, config: Config, training: EnvDescription) -> None:
         """Reads the files.
 
         Raises:
@@ -84,7 +84,7 @@ class Dataset(SourcePlugin):
             )
         return DatasetSource(context, fit)
 
-    def units(self, config: Config) -> list[list[Row]]:
+    def units(self, config: Config) -> list[list[EpisodeRow]]:
         """Returns the lines of the run's environment: single ones, or pairs, the better one first.
 
         Raises:
@@ -123,7 +123,7 @@ class DatasetSource(Source):
         return [Group(number, unit, from_dataset=True) for number, unit in units.items()]
 
 
-def trajectory(row: Row, chat: Chat, reader: Format) -> Trajectory:
+def trajectory(row: EpisodeRow, chat: Chat, reader: Format) -> Trajectory:
     """Returns a line of results as a trajectory.
 
     Args:
@@ -157,9 +157,9 @@ def length(t: Trajectory) -> int:
     return sum(len(turn.prompt_ids) + len(turn.action_ids) for turn in t.turns)
 
 
-def _pairs(rows: Sequence[Row], score: float) -> list[list[Row]]:
+def _pairs(rows: Sequence[EpisodeRow], score: float) -> list[list[EpisodeRow]]:
     """Returns the best and the worst episode of each task, unless their scores are equal."""
-    by_task: dict[tuple[str, ...], list[Row]] = defaultdict(list)
+    by_task: dict[tuple[str, ...], list[EpisodeRow]] = defaultdict(list)
     for row in rows:
         by_task[row["env_id"], row["family"], row["task_id"]].append(row)
     found = [(max(of_one, key=_score), min(of_one, key=_score)) for of_one in by_task.values()]
@@ -170,5 +170,5 @@ def _pairs(rows: Sequence[Row], score: float) -> list[list[Row]]:
     ]
 
 
-def _score(row: Row) -> float:
+def _score(row: EpisodeRow) -> float:
     return float(row["score"])

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_train import plugins
 from agentgym_train.config import Config
 from agentgym_train.config.constraints import Positive
@@ -45,7 +45,7 @@ class Mixture(SourcePlugin):
         object.__setattr__(self, "made", made)
         object.__setattr__(self, "parts", tables)
 
-    def check(self, config: Config, training: Description) -> None:
+    def check(self, config: Config, training: EnvDescription) -> None:
         """Rejects a part without a group, and a part that cannot provide episodes."""
         if not all(counts := shares(self.weights, config.env.groups)):
             raise ConfigError(

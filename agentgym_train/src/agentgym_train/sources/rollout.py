@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_envs.scores import all_equal
 from agentgym_train.config import Config
 from agentgym_train.config.constraints import Whole
@@ -21,7 +21,7 @@ from agentgym_train.rollout.collector import Start
 class FreshEpisodes(SourcePlugin):
     """Episodes that the policy plays; the sections ``env`` and ``rollout`` have the options."""
 
-    def check(self, config: Config, training: Description) -> None:
+    def check(self, config: Config, training: EnvDescription) -> None:
         """Rejects an environment with several agents.
 
         Raises:
@@ -47,7 +47,7 @@ class Rollout(FreshEpisodes):
     """Whether the groups of a step spread evenly over the difficulties of the listed tasks. Metrics
     then vary less from step to step. Tasks that the environment does not list are not played."""
 
-    def check(self, config: Config, training: Description) -> None:
+    def check(self, config: Config, training: EnvDescription) -> None:
         """Rejects an environment with several agents, and options that cannot work.
 
         Raises:
@@ -203,7 +203,7 @@ def _differ(group: Group) -> bool:
     return not all_equal(t.total_reward for t in group.trajectories)
 
 
-def check_agent(config: Config, training: Description) -> None:
+def check_agent(config: Config, training: EnvDescription) -> None:
     """Rejects an environment with several agents, since their trajectories would be mixed.
 
     Raises:

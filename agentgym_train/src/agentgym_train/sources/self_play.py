@@ -14,7 +14,7 @@ from itertools import cycle
 
 from transformers import PreTrainedTokenizerBase
 
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_train.config import SCRATCH, Config
 from agentgym_train.config.constraints import Name
 from agentgym_train.data.types import Group
@@ -32,7 +32,7 @@ class SelfPlay(SourcePlugin):
     frozen: Mapping[str, Name] = field(default_factory=dict)
     """A model folder for each agent that is not trained, such as a checkpoint of any run."""
 
-    def check(self, config: Config, training: Description) -> None:
+    def check(self, config: Config, training: EnvDescription) -> None:
         """Rejects unknown agents, models that cannot be loaded, and incomplete tasks.
 
         Raises:
@@ -72,7 +72,7 @@ class SelfPlay(SourcePlugin):
                     path, load_tokenizer(config.model.path), key=f"source.frozen.{agent}"
                 )
 
-    def learners(self, training: Description) -> list[str]:
+    def learners(self, training: EnvDescription) -> list[str]:
         """Returns the agents that the policy plays."""
         return [agent for agent in training.seats if agent not in self.frozen]
 

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_train import (
     Chat,
     Config,
@@ -29,7 +29,7 @@ class Messages(SourcePlugin):
 
     file: Name
 
-    def check(self, config: Config, training: Description) -> None:
+    def check(self, config: Config, training: EnvDescription) -> None:
         """Reads the file.
 
         Raises:
