@@ -15,7 +15,7 @@ from agentgym_envs.evaluate.metrics import wilson
 from agentgym_train.algorithms.grpo import GRPO
 from agentgym_train.config import EngineConfig
 from agentgym_train.data.types import Group
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
 

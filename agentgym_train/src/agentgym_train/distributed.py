@@ -1,15 +1,17 @@
 """The processes of a run and the numbers that they exchange.
 
 With one process nothing is exchanged, and the results are the same.
+
+The methods import torch, and this module does not: plugins name the class in their types.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-import torch.distributed as dist
-
-from agentgym_train.engine.values import pack, unpack
+if TYPE_CHECKING:
+    import torch
 
 
 class Distributed:
@@ -20,9 +22,13 @@ class Distributed:
     """
 
     def __init__(self, device: torch.device | None = None):
+        import torch
+
         self._device = device or torch.device("cpu")
-        alone = not dist.is_initialized()
-        self.rank, self.size = (0, 1) if alone else (dist.get_rank(), dist.get_world_size())
+        self.rank, self.size = 0, 1
+        if torch.distributed.is_initialized():
+            self.rank = torch.distributed.get_rank()
+            self.size = torch.distributed.get_world_size()
 
     @property
     def is_main(self) -> bool:
@@ -31,35 +37,43 @@ class Distributed:
 
     def sum(self, *values: float) -> list[float]:
         """Returns the sum of each number over all processes."""
+        import torch
+
         numbers = torch.tensor(values, dtype=torch.float64)
         if self.size > 1:
             numbers = numbers.to(self._device)
-            dist.all_reduce(numbers)
+            torch.distributed.all_reduce(numbers)
         return [float(v) for v in numbers.tolist()]
 
     def max(self, value: int) -> int:
         """Returns the largest value over all processes."""
         if self.size == 1:
             return value
+        import torch
+
         number = torch.tensor(value, device=self._device)
-        dist.all_reduce(number, op=dist.ReduceOp.MAX)
+        torch.distributed.all_reduce(number, op=torch.distributed.ReduceOp.MAX)
         return int(number)
 
     def gather(self, value: Any) -> list[Any]:
         """Returns the values of all processes, by rank, on every process.
 
         Args:
-            value: see :func:`agentgym_train.engine.values.pack`.
+            value: see :func:`agentgym_train.data.values.pack`.
         """
         if self.size == 1:
             return [value]
+        import torch
+
+        from agentgym_train.data.values import pack, unpack
+
         mine = torch.frombuffer(bytearray(pack(value)), dtype=torch.uint8).to(self._device)
         sizes = [torch.zeros(1, dtype=torch.int64, device=self._device) for _ in range(self.size)]
-        dist.all_gather(sizes, torch.tensor([len(mine)], device=self._device))
+        torch.distributed.all_gather(sizes, torch.tensor([len(mine)], device=self._device))
         # Messages of one collective operation are equally long.
         longest = int(max(sizes))
         parts = [mine.new_empty(longest) for _ in sizes]
-        dist.all_gather(parts, torch.nn.functional.pad(mine, (0, longest - len(mine))))
+        torch.distributed.all_gather(parts, torch.nn.functional.pad(mine, (0, longest - len(mine))))
         return [
             unpack(part[: int(size)].cpu().numpy().tobytes())
             for part, size in zip(parts, sizes, strict=True)
@@ -98,14 +112,18 @@ class Distributed:
         """
         if self.size == 1:
             return list(values)
+        import torch
+
+        from agentgym_train.data.values import pack, unpack
+
         sent = [b"" if rank == self.rank else pack(value) for rank, value in enumerate(values)]
         size_P = torch.tensor([len(each) for each in sent], device=self._device)
         their_size_P = torch.empty_like(size_P)
-        dist.all_to_all_single(their_size_P, size_P)
+        torch.distributed.all_to_all_single(their_size_P, size_P)
         # The values travel as bytes, since NCCL moves only tensors that are on its device.
         out_N = torch.frombuffer(bytearray(b"".join(sent)), dtype=torch.uint8).to(self._device)
         in_N = torch.empty(int(their_size_P.sum()), dtype=torch.uint8, device=self._device)
-        dist.all_to_all_single(in_N, out_N, their_size_P.tolist(), size_P.tolist())
+        torch.distributed.all_to_all_single(in_N, out_N, their_size_P.tolist(), size_P.tolist())
         parts = in_N.cpu().split(their_size_P.tolist())
         return [
             values[rank] if rank == self.rank else unpack(part.numpy().tobytes())
@@ -115,4 +133,6 @@ class Distributed:
     def barrier(self) -> None:
         """Waits until all processes have called it."""
         if self.size > 1:
-            dist.barrier()
+            import torch
+
+            torch.distributed.barrier()

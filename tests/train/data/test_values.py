@@ -13,7 +13,7 @@ import torch
 from agentgym_envs.errors import MissingExtra
 from agentgym_train.data.batching import Batch
 from agentgym_train.data.types import Failure, Group, Status, Trajectory, Turn
-from agentgym_train.engine.values import pack, unpack
+from agentgym_train.data.values import pack, unpack
 from agentgym_train.errors import CheckpointError, TrainingError
 
 TURN = Turn("a\ud800\n", [1, 2], [3], [-0.1, -math.inf], 2, "go", 0.1 + 0.2, True, cut=True)

@@ -1,14 +1,17 @@
 """The base classes of generators; :mod:`agentgym_train.protocols` has those of other plugins."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-import torch
-from torch import Tensor
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
 
-from agentgym_train.engine.distributed import Distributed
+    from agentgym_train.distributed import Distributed
 
 
 @dataclass(frozen=True)
