@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import long_tables
 import torch
 import typer
 from transformers import AutoModelForCausalLM, Qwen2Config
