@@ -221,7 +221,7 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
         if seen[0] >= tokens:
             raise BudgetSpent
 
-    measure(0, trainer.envs[0].horizon(0), [])
+    measure(0, trainer.envs[0].plan(0).horizon, [])
     try:
         trainer.train(on_step, lambda step: None)
     except BudgetSpent:

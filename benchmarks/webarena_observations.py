@@ -37,9 +37,9 @@ from agentgym_envs.envs.web.chromium import find, own_executable
 from agentgym_envs.envs.web.env import WebEnv
 from agentgym_envs.envs.web.proxy import Reply, Request
 from agentgym_envs.envs.web.session import Session
-from agentgym_envs.envs.web.sites.host import SITES, Servers, application
-from agentgym_envs.envs.web.sites.site import signed_in
 from agentgym_envs.tasks import Task, TaskSet
+from agentgym_websites.host import SITES, Servers, application
+from agentgym_websites.site import signed_in
 
 RESULT = Path(__file__).parent / "results" / "webarena_observations.md"
 MOST = 20  # maximum kinds of pages per site

@@ -65,8 +65,8 @@ def write_environments() -> None:
     """Writes a page for each family, and an index with a row for each environment."""
     for family in families.own_environments():
         readme = copied(families.readme_of(family))
-        if family == "web":
-            readme += f"\n{pictures.section()}"
+        if section := pictures.section(families.own_environments()[family]):
+            readme += f"\n{section}"
         write(f"environments/{family}.md", families.page(family, readme))
     index = DOCS / "environments/index.md"
     write("environments/index.md", families.index(lambda t: relinked(t, ROOT / "README.md", index)))

@@ -35,7 +35,7 @@ PAGES += [
     *sorted((ROOT / "docs/guides").glob("*.md")),
 ]
 PAGES += sorted((ROOT / "agentgym_envs/src").rglob("README.md")) + sorted(
-    (ROOT / "plugins").glob("*/README.md")
+    (ROOT / "plugins").rglob("README.md")
 )
 # The site's own build finds errors there.
 GENERATED = (

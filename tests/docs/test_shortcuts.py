@@ -11,6 +11,7 @@ import pytest
 import shortcuts
 
 import agentgym_envs
+import agentgym_websites
 from agentgym_envs import registry
 
 AIM = 0.10
@@ -75,7 +76,8 @@ UPSTREAM = {"agentgym/BabyAI-v2", "agentgym/MiniWoB-v1", "agentgym/ScienceWorld-
 
 READMES = "\n".join(
     path.read_text(encoding="utf-8")
-    for path in Path(agentgym_envs.__file__).parent.glob("envs/*/README.md")
+    for package in (agentgym_envs, agentgym_websites)
+    for path in Path(package.__file__).parent.rglob("README.md")
 )
 RESULTS = Path(__file__).parents[2] / "benchmarks/results"
 RECORDED = [*csv.reader((RESULTS / "shortcuts.csv").read_text(encoding="utf-8").splitlines())]

@@ -17,7 +17,7 @@ from pathlib import Path
 import tiny
 import torch
 
-from agentgym_envs.pool import Result
+from agentgym_envs.pool import PoolResult
 from agentgym_envs.tasks import stable_hash
 from agentgym_train.data.batching import pack
 from agentgym_train.engine.logps import token_logps
@@ -50,7 +50,7 @@ class Pool:
     def answer(self, row):
         turn, length = self.turns[row], 1 + stable_hash(f"length {row}") % 8
         seen = "Exits: " + " ".join(["north", "east"][: stable_hash(f"exits {row} {turn}") % 3])
-        return Result(
+        return PoolResult(
             row, observation=seen, reward=float(row % 2), terminated=turn == length, info={}
         )
 

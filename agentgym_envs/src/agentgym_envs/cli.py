@@ -309,7 +309,7 @@ def sites(
         is not None
     ):
         raise MissingExtra("agentgym sites", "web")
-    from agentgym_envs.envs.web.sites.host import SITES, Servers
+    from agentgym_websites.host import SITES, Servers
 
     servers = Servers(address, port)
     table = Table("site", "address", "user", "password")

@@ -32,6 +32,8 @@ from agentgym_envs.processes import append_folder
 log = logging.getLogger(__name__)
 
 ENVIRONMENTS = "agentgym_envs.environments"
+PLACEHOLDER = "placeholder"
+"""The option of an entry point that gives way to another distribution's of the same name."""
 _VALUE = re.compile(r"([\w.]+):([\w.]+)\s*(?:\[([^\]]*)\])?")  # module:Class [options]
 
 
@@ -92,7 +94,14 @@ def discover(group: str) -> dict[str, Plugin]:
     claims: dict[str, dict[tuple[str, str], EntryPoint]] = {}
     for point in _points(group):
         claims.setdefault(point.name, {}).setdefault((point.value, _owner(point)), point)
-    return {name: Plugin(name, tuple(points.values())) for name, points in sorted(claims.items())}
+    found = {name: tuple(points.values()) for name, points in sorted(claims.items())}
+    return {name: Plugin(name, _preferred(points)) for name, points in found.items()}
+
+
+def _preferred(points: tuple[EntryPoint, ...]) -> tuple[EntryPoint, ...]:
+    """Leaves out placeholders unless there is nothing else."""
+    own = [point for point in points if PLACEHOLDER not in Plugin(point.name, (point,)).options]
+    return tuple(own) or points
 
 
 def load(group: str, name: str, who: str = "") -> Any:

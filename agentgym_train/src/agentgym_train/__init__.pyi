@@ -44,6 +44,7 @@ from .protocols import ScorerPlugin as ScorerPlugin
 from .protocols import Session as Session
 from .protocols import Source as Source
 from .protocols import SourcePlugin as SourcePlugin
+from .protocols import StepPlan as StepPlan
 from .protocols import Tracker as Tracker
 from .protocols import TrackerPlugin as TrackerPlugin
 from .scorers.rewards import rewarded as rewarded

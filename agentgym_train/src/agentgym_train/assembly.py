@@ -9,7 +9,7 @@ from typing import Any
 from transformers import PreTrainedTokenizerBase
 
 from agentgym_envs.errors import AgentGymError
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_train import config as configuration
 from agentgym_train import plugins
 from agentgym_train.config import SCRATCH, Config, Settings
@@ -35,7 +35,7 @@ class Parts:
     """The initial policy, in Hugging Face format."""
     tokenizer: PreTrainedTokenizerBase
     envs: Sequence[TrainingEnv]
-    held_out: Sequence[Description]
+    held_out: Sequence[EnvDescription]
     """The environments of evaluation, in the order of ``envs``."""
     algorithm: Algorithm
     engines: Sequence[Engine]

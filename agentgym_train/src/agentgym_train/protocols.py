@@ -20,7 +20,7 @@ This module imports no torch; types that need it are imported for type checkers 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -35,7 +35,7 @@ from agentgym_train.generator_protocol import Session as Session
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from agentgym_envs.pool import Description
+    from agentgym_envs.pool import EnvDescription
     from agentgym_train.config import Config
     from agentgym_train.data.batching import Batch, Forward
     from agentgym_train.data.types import Failure, Group, Trajectory
@@ -179,6 +179,21 @@ class Curriculum(CurriculumPlugin):
 
 
 @dataclass(frozen=True)
+class StepPlan:
+    """The decisions about a step of one environment, made before its episodes are collected."""
+
+    step: int
+    """Counted from 0."""
+    horizon: int
+    """The number of turns that an episode may take."""
+    groups: Sequence[int]
+    """The numbers of the step's groups, over all processes: all of ``RunContext.groups``, or the
+    part that ``env.tokens_per_step`` allows."""
+    difficulties: tuple[int, int] | None = None
+    """The lowest and the highest difficulty of the step's tasks; None: all tasks."""
+
+
+@dataclass(frozen=True)
 class RunContext:
     """The parts of a run, in one process, from which sources and scorers are built."""
 
@@ -186,22 +201,15 @@ class RunContext:
     distributed: Distributed
     generator: Generator
     chat: Chat
-    training: Description
+    training: EnvDescription
     """The training environment, its tasks and their difficulties."""
     groups: Sequence[int]
-    """The numbers of the environment's groups in a step, over all processes."""
-    difficulties: Callable[[int], tuple[int, int] | None]
-    """Difficulty range of a step's tasks, from the curriculum; None: all tasks."""
-    playing: Callable[[int], Collection[int]] | None = None
-    """The numbers of the groups of a step, from ``env.tokens_per_step``; None: all."""
-
-    def plays(self, number: int, step: int) -> bool:
-        """Returns whether a group is part of a step (counted from 0)."""
-        return self.playing is None or number in self.playing(step)
+    """The numbers of the environment's groups, over all processes."""
+    algorithm: Algorithm
 
     @property
     def mine(self) -> dict[int, int]:
-        """This process's group numbers in a step, each with its position in ``groups``.
+        """This process's group numbers, each with its position in ``groups``.
 
         The number of a group decides which process has it.
         """
@@ -225,17 +233,11 @@ class Source(ABC):
         return ()
 
     @abstractmethod
-    def next(self, step: int, horizon: int) -> list[Group]:
-        """Returns this process's groups of a step (counted from 0).
-
-        Group numbers are unique over all processes.
+    def next(self, plan: StepPlan) -> list[Group]:
+        """Returns this process's groups of a step: those of ``RunContext.mine`` in ``plan.groups``.
 
         A group that the policy did not just play is marked ``from_dataset``: it does not count in
         the policy's success rate.
-
-        Args:
-            step: the step, from 0.
-            horizon: the number of turns that an episode may take.
         """
 
     def close(self) -> None:
@@ -249,7 +251,7 @@ class Source(ABC):
 class SourcePlugin(ABC):
     """The options of a source."""
 
-    def check(self, config: Config, training: Description) -> None:
+    def check(self, config: Config, training: EnvDescription) -> None:
         """Raises an error if the source cannot provide episodes for this configuration.
 
         The trainer calls it before any work.
@@ -276,7 +278,7 @@ class ScorerPlugin(ABC):
     The metrics then include the KL divergence from the initial policy.
     """
 
-    def check(self, config: Config, training: Description) -> None:
+    def check(self, config: Config, training: EnvDescription) -> None:
         """Raises an error if the scorer cannot work with this configuration.
 
         The trainer calls it before any work.

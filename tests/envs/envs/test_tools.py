@@ -29,7 +29,7 @@ from agentgym_envs.envs.tools.user import CONSENT, PATIENCE, ScriptedUser
 from agentgym_envs.evaluate.plan import plan as make_plan
 from agentgym_envs.models.answers import Reply, ToolCall, Usage
 from agentgym_envs.pool import describe
-from agentgym_envs.serve.tools import Toolbox
+from agentgym_envs.serve.tools import EnvTools
 from agentgym_envs.wrappers.formats import FunctionCall
 
 ID = "agentgym/Tools-v0"
@@ -853,7 +853,7 @@ def test_an_agent_with_function_calls_gets_the_types_and_solves_a_task(tmp_path)
 
 
 def test_mcp_has_the_types_and_a_session():
-    toolbox = Toolbox(SimpleNamespace(description=describe(ID)))
+    toolbox = EnvTools(SimpleNamespace(description=describe(ID)))
     schemas = {tool["name"]: tool["inputSchema"] for tool in toolbox.schemas()}
     assert schemas["renew_loan"]["required"] == ["session", "loan", "days"]
     assert schemas["renew_loan"]["properties"]["days"]["maximum"] == 60

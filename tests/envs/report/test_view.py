@@ -21,7 +21,7 @@ from agentgym_envs.cli import app
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate import record
 from agentgym_envs.evaluate.frames import read_rows
-from agentgym_envs.evaluate.settings import Settings
+from agentgym_envs.evaluate.settings import RunSettings
 from agentgym_envs.report.following import Following
 from agentgym_envs.report.view import Server
 
@@ -329,15 +329,15 @@ def lives(folders):
 def test_a_run_is_live_while_a_process_has_its_lock(folder, tmp_path):
     """A run that goes on, one that was killed, one that ended, and a file system without locks."""
     assert lives([folder]) == [False]
-    going = record.Record(tmp_path / "going", Settings(agent="chat"))
+    going = record.RunRecord(tmp_path / "going", RunSettings(agent="chat"))
     try:
         assert lives([folder.parent, tmp_path / "going"]) == [False, True]
         with pytest.raises(ArgumentError, match="another run is at work"):
-            record.Record(tmp_path / "going", Settings(agent="chat"))
+            record.RunRecord(tmp_path / "going", RunSettings(agent="chat"))
     finally:
         going.close()
     assert lives([tmp_path / "going"]) == [False]
-    record.Record(tmp_path / "going", Settings(agent="chat")).close()
+    record.RunRecord(tmp_path / "going", RunSettings(agent="chat")).close()
 
 
 def test_a_killed_run_is_not_live(folder):

@@ -428,7 +428,7 @@ def test_a_scorer_that_builds_none_is_named(monkeypatch):
     with pytest.raises(
         BrokenPlugin, match=r"penalty of agentgym-train: object lacks .*score of Scorer"
     ):
-        env.open(Distributed(), None)
+        env.open(Distributed(), None, None)
 
 
 def test_an_episode_that_the_context_ended_does_not_escape_a_penalty():

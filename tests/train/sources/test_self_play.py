@@ -12,9 +12,10 @@ from scripted import ScriptedGenerator, collect
 from trainers import make
 
 from agentgym_envs.evaluate import read_rows, record
-from agentgym_envs.pool import Result, describe
+from agentgym_envs.pool import PoolResult, describe
 from agentgym_train import config as configuration
 from agentgym_train import plugins
+from agentgym_train.algorithms.grpo import GRPO
 from agentgym_train.config import EnvConfig, ScratchConfig
 from agentgym_train.data.types import Failure, Status, Trajectory, Turn
 from agentgym_train.distributed import Distributed
@@ -98,7 +99,7 @@ def test_what_a_turn_has_earned_stays_when_others_go_on():
             "successes": (False, True),
         }
         info = {key: dict(zip(SEATS, values, strict=True)) for key, values in brought.items()}
-        collector._credit(episode, Result(0, info=info), begun=True)
+        collector._credit(episode, PoolResult(0, info=info), begun=True)
     assert [[(t.reward, t.invalid) for t in turns[agent]] for agent in SEATS] == [
         [(0.0, False), (0.75, True)],
         [(0.0, False), (0.5, True)],
@@ -260,7 +261,7 @@ def test_processes_share_the_tasks_whatever_their_number(tmp_path):
     plugin, training = plugins.make(plugins.SOURCE, made.source), describe(NIM, seats="all")
     script = ScriptedGenerator(lambda row, turn: "1")
     context = RunContext(
-        made, Distributed(), script, tiny.chat(), training, range(6), difficulties=lambda step: None
+        made, Distributed(), script, tiny.chat(), training, range(6), algorithm=GRPO()
     )
     assert check_source(
         lambda distributed: plugin.build(replace(context, distributed=distributed)), groups=6
@@ -350,7 +351,9 @@ def test_held_out_episodes_are_of_each_agent_and_count_once(tmp_path):
     assert (run["episodes"], run["planned"], run["faults"]) == (8, 10, 2)
     assert run["least"] == run["success"] * 4 / 5 < run["most"]
     again = episodes.rows(made, played, held_out, step=3, part="other")
-    assert not {record.Key.of(row) for row in again} & {record.Key.of(row) for row in rows}
+    assert not {record.EpisodeKey.of(row) for row in again} & {
+        record.EpisodeKey.of(row) for row in rows
+    }
 
 
 def test_games_and_episodes_of_one_agent_are_counted_together():

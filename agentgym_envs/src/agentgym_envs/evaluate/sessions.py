@@ -21,7 +21,7 @@ from typing import Any
 from agentgym_envs import plugins, registry
 from agentgym_envs.models.endpoint import Endpoint
 
-Session = dict[str, Any]
+SessionEntry = dict[str, Any]
 OURS = "agentgym-envs"
 # The value behind the name of a secret: --set password=…, --send api_key=…
 _SECRET = re.compile(r"((?:api_?key|password|passwd|secret|access_?token|auth)\w*=).+", re.I | re.S)
@@ -29,7 +29,7 @@ _SECRET = re.compile(r"((?:api_?key|password|passwd|secret|access_?token|auth)\w
 
 def session(
     env_ids: Iterable[str], arguments: Sequence[str], endpoints: Sequence[Endpoint] = ()
-) -> Session:
+) -> SessionEntry:
     """Describes a session that starts now.
 
     Args:
@@ -56,12 +56,12 @@ def without_secrets(arguments: Sequence[str], endpoints: Iterable[Endpoint]) -> 
     return hidden
 
 
-def version_of(one: Session) -> str:
+def version_of(one: SessionEntry) -> str:
     """Returns the version of agentgym-envs that played a session."""
     return str(one.get("versions", {}).get(OURS, "of an unknown version"))
 
 
-def played_by(sessions: Sequence[Session]) -> str:
+def played_by(sessions: Sequence[SessionEntry]) -> str:
     """Returns the version of agentgym-envs that played the latest of the sessions."""
     return version_of(sessions[-1] if sessions else {})
 

@@ -25,13 +25,13 @@ from agentgym_envs.evaluate.prompt_limit import limit_of_calls
 from agentgym_envs.models.answers import Reply
 from agentgym_envs.models.endpoint import Message, ToolSchema
 
-Messages = Sequence[Message]
-Tools = Sequence[ToolSchema] | None
-OnReply = Callable[[Messages, Tools, Reply], None]
+ChatMessages = Sequence[Message]
+ToolSchemas = Sequence[ToolSchema] | None
+OnReply = Callable[[ChatMessages, ToolSchemas, Reply], None]
 PICTURE = {"type": "text", "text": "(picture)"}
 
 
-class Transcript:
+class EpisodeTranscript:
     """Collects the requests and the replies of an episode.
 
     Args:
@@ -55,7 +55,7 @@ class Transcript:
         found = {"messages": self._messages, "calls": self._calls}
         return found | ({"prompt_limit": limit} if limit else {})
 
-    def add(self, messages: Messages, tools: Tools, reply: Reply) -> None:
+    def add(self, messages: ChatMessages, tools: ToolSchemas, reply: Reply) -> None:
         """Adds a request and its reply."""
         asked = _ranges([self._number(message) for message in messages])
         call = {

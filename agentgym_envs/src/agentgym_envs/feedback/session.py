@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.evaluate.record import Row
+from agentgym_envs.evaluate.record import EpisodeRow
 from agentgym_envs.feedback.agreement import Agreement, agreement
 from agentgym_envs.feedback.record import Comparisons, Pair, ordered, standing, undo
 from agentgym_envs.tasks import stable_hash
@@ -27,12 +27,12 @@ class Question:
     env_id: str
     task_id: str
     instructions: str
-    left: Row
+    left: EpisodeRow
     """The keys end, last and turns.
 
     A turn has observation, response, action, invalid, and seat if there are several seats.
     """
-    right: Row
+    right: EpisodeRow
     choice: Choice | None = None
     """The annotator's choice that was undone."""
     comment: str = ""
@@ -60,11 +60,11 @@ class Session:
         seed: decides which side is on the left.
     """
 
-    def __init__(self, pairs: Sequence[Row], file: Comparisons, *, seed: int):
+    def __init__(self, pairs: Sequence[EpisodeRow], file: Comparisons, *, seed: int):
         self.pairs, self._file = [ordered(row) for row in pairs], file
         self._keys = [Pair.of(row) for row in pairs]
         self._turned = [bool(stable_hash(json.dumps([seed, *key])) % 2) for key in self._keys]
-        self._undone: dict[tuple[str, Pair], Row] = {}  # undone choices, to show them again
+        self._undone: dict[tuple[str, Pair], EpisodeRow] = {}  # undone choices, to show them again
 
     def state(self, annotator: str) -> State:
         """Returns the progress of an annotator.
@@ -121,7 +121,7 @@ class Session:
         """Returns the agreement of all annotators on these pairs."""
         return agreement(self._standing())
 
-    def _standing(self) -> list[Row]:
+    def _standing(self) -> list[EpisodeRow]:
         keys = set(self._keys)
         return [row for row in standing(self._file.rows) if Pair.of(row) in keys]
 
@@ -146,7 +146,7 @@ class Session:
         )
 
 
-def _shown(episode: Row) -> dict[str, Any]:
+def _shown(episode: EpisodeRow) -> dict[str, Any]:
     turns = [
         {key: value for key, value in turn.items() if key != "reward"} for turn in episode["turns"]
     ]

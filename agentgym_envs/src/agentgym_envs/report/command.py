@@ -60,12 +60,12 @@ def report(
     out.print(f"{verb} {page}", soft_wrap=True)
 
 
-def remarks(rows: Sequence[records.Row], settings: Mapping[str, Any]) -> list[str]:
+def remarks(rows: Sequence[records.EpisodeRow], settings: Mapping[str, Any]) -> list[str]:
     """Returns what a reader must know of the families and episodes that a folder lacks."""
     return [*planned.remark(settings), *left_out.remarks(rows, left_out.recorded(settings))]
 
 
-def _read(folder: Path) -> list[records.Row]:
+def _read(folder: Path) -> list[records.EpisodeRow]:
     """Reads the lines of a run."""
     rows, cut = records.read(folder)
     if cut:
@@ -79,7 +79,9 @@ def _read(folder: Path) -> list[records.Row]:
     return rows
 
 
-def shown_run(name: str, folder: Path, rows: list[records.Row], settings: Mapping[str, Any]) -> Run:
+def shown_run(
+    name: str, folder: Path, rows: list[records.EpisodeRow], settings: Mapping[str, Any]
+) -> Run:
     """Returns a run for the page, with its table as numbers.
 
     ``rows`` has the lines of the folder and rows of its missing episodes.
@@ -108,7 +110,7 @@ def legend(runs: Sequence[Run]) -> str:
     return " ".join(tables.in_order({text for run in runs for text in run.legend}))
 
 
-def shown_sections(runs: Sequence[tuple[str, Sequence[records.Row]]]) -> list[Section]:
+def shown_sections(runs: Sequence[tuple[str, Sequence[records.EpisodeRow]]]) -> list[Section]:
     """Returns the tables for the page that compare runs with each other and with the paper."""
     found = {PAIRED: tables.pairings(runs), PUBLISHED: tables.published(runs)}
     return [

@@ -14,7 +14,7 @@ from typing import Any
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate import planned, record
 from agentgym_envs.evaluate.folders import expanded, named
-from agentgym_envs.evaluate.record import EPISODES, FILES, Row
+from agentgym_envs.evaluate.record import EPISODES, FILES, EpisodeRow
 from agentgym_envs.locks import held
 from agentgym_envs.report.command import legend, shown_run, shown_sections
 from agentgym_envs.report.data import entry, finite, overview, png, texts
@@ -22,7 +22,7 @@ from agentgym_envs.report.data import entry, finite, overview, png, texts
 SHARE = 0.05  # of the time that the tables may take
 TRAINING = ".lock"  # in the folder of a run of agentgym-train
 TAIL = 256  # bytes before the new lines; if they changed, the file is another one
-COUNTED = ("row", *record.Key._fields, "scenario", "difficulty", "usage", "fault", "error")
+COUNTED = ("row", *record.EpisodeKey._fields, "scenario", "difficulty", "usage", "fault", "error")
 RESULT = ("success", "score", "end", "prompt_limit")
 
 
@@ -37,7 +37,7 @@ class Place:
     """In bytes."""
     size: int
 
-    def row(self) -> Row:
+    def row(self) -> EpisodeRow:
         """Reads the line."""
         with (self.folder / EPISODES).open("rb") as file:
             file.seek(self.start)
@@ -51,12 +51,12 @@ class Followed:
     folder: Path
     settings: Mapping[str, Any] = field(default_factory=dict)
     read: int = 0
-    rows: list[Row] = field(default_factory=list)
+    rows: list[EpisodeRow] = field(default_factory=list)
     """The lines without their texts."""
     tail: bytes = b""
     """The last bytes before ``read``."""
 
-    def news(self) -> Iterator[tuple[Place, Row]]:
+    def news(self) -> Iterator[tuple[Place, EpisodeRow]]:
         """Reads the new lines; a partial last line waits for its rest.
 
         Raises:
@@ -271,7 +271,7 @@ class Following:
         return max(0.0, time.time() - max(times)) if times else None
 
 
-def _counted(row: Row) -> Row:
+def _counted(row: EpisodeRow) -> EpisodeRow:
     """Returns what the tables need of a line."""
     kept = {key: row[key] for key in COUNTED if key in row}
     if row["row"] == "fault":
@@ -280,7 +280,7 @@ def _counted(row: Row) -> Row:
     return kept | {key: row[key] for key in RESULT if key in row} | {"turns": turns}
 
 
-def _searched(row: Row) -> Iterator[str]:
+def _searched(row: EpisodeRow) -> Iterator[str]:
     """Yields the texts of a line in which a reader searches."""
     turns = row["turns"] if row["row"] == "episode" else []
     for part in (row, *turns):

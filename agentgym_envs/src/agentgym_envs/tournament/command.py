@@ -14,14 +14,14 @@ import typer
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from agentgym_envs.errors import ProviderError
-from agentgym_envs.evaluate.calls import Caller
+from agentgym_envs.evaluate.calls import AgentCaller
 from agentgym_envs.evaluate.display import show, show_legend
-from agentgym_envs.evaluate.live import Kinds
+from agentgym_envs.evaluate.live import ErrorPrinter
 from agentgym_envs.evaluate.options import AgentTimeout, AllowVersionChange
 from agentgym_envs.evaluate.prompt_limit import warning
-from agentgym_envs.evaluate.record import EPISODES, Record, Row
-from agentgym_envs.evaluate.sessions import Session, session
-from agentgym_envs.evaluate.settings import Settings
+from agentgym_envs.evaluate.record import EPISODES, EpisodeRow, RunRecord
+from agentgym_envs.evaluate.sessions import SessionEntry, session
+from agentgym_envs.evaluate.settings import RunSettings
 from agentgym_envs.evaluate.tables import counted
 from agentgym_envs.keywords import keywords
 from agentgym_envs.tasks import select, spread
@@ -77,10 +77,10 @@ def tournament(
     """
     kwargs, entered = keywords(set_), read_players(players)
     played = checked_game(game, kwargs)
-    settings = Settings(target=game, split=split, agent="tournament", format=None, kwargs=kwargs)
+    settings = RunSettings(target=game, split=split, agent="tournament", format=None, kwargs=kwargs)
     folder = out_ or Path("results") / re.sub(r"[^\w.-]+", "-", f"{game}-tournament").lstrip("-.")
     with ExitStack() as stack:
-        loop, caller = stack.enter_context(closing(Loop())), Caller(agent_timeout)
+        loop, caller = stack.enter_context(closing(Loop())), AgentCaller(agent_timeout)
         rivals = competitors(entered, played, loop, caller, connections=concurrency)
         for rival in rivals.values():
             stack.callback(rival.close)
@@ -100,18 +100,18 @@ def tournament(
         raise typer.Exit(1)
 
 
-def _opened(folder: Path, settings: Settings, rivals: Iterable[Competitor]) -> Record:
+def _opened(folder: Path, settings: RunSettings, rivals: Iterable[Competitor]) -> RunRecord:
     """Opens the record. A new one is created only if all models can be had."""
     lines = folder / EPISODES
     if not lines.exists() or not lines.stat().st_size:
         _check(rivals)
-    record = Record(folder, settings)
+    record = RunRecord(folder, settings)
     for torn in record.torn:
         _warn(f"warning: {torn} ended in half a line, which is dropped")
     return record
 
 
-def _session(game: str, rivals: Iterable[Competitor]) -> Session:
+def _session(game: str, rivals: Iterable[Competitor]) -> SessionEntry:
     """Describes this start; the settings of a game's players name their servers."""
     return session([game], sys.argv[1:], [r.client.endpoint for r in rivals if r.client])
 
@@ -136,9 +136,9 @@ def _carry_out(held: Tournament, contests: list[Contest]) -> None:
             progress.console.print(text, soft_wrap=True)
 
         # By player, or by both players of a game.
-        kinds: dict[str, Kinds] = defaultdict(lambda: Kinds(progress.console))
+        kinds: dict[str, ErrorPrinter] = defaultdict(lambda: ErrorPrinter(progress.console))
 
-        def on_row(row: Row) -> None:
+        def on_row(row: EpisodeRow) -> None:
             progress.advance(bar, row["row"] == "episode")
             if limit := row.get("prompt_limit"):
                 kinds[row["family"]].add(warning(limit), begin=f"{row['family']}: ")

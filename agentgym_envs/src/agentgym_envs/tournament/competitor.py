@@ -14,9 +14,9 @@ from agentgym_envs.errors import (
     shown,
 )
 from agentgym_envs.evaluate.agents.base import AGENTS, ASK_ORACLE, AgentFactory, Opening, load
-from agentgym_envs.evaluate.budget import Budget, Meter, Usage
-from agentgym_envs.evaluate.calls import Caller, made
-from agentgym_envs.evaluate.transcript import Messages, OnReply, Tools
+from agentgym_envs.evaluate.budget import MeteredClient, UsageBudget, UsageTotals
+from agentgym_envs.evaluate.calls import AgentCaller, made
+from agentgym_envs.evaluate.transcript import ChatMessages, OnReply, ToolSchemas
 from agentgym_envs.models.answers import Reply
 from agentgym_envs.models.connect import connect
 from agentgym_envs.models.endpoint import Endpoint
@@ -38,7 +38,7 @@ class Seated(Protocol):
 
     reader: Format | None
     """Reads responses; None: a response is the action."""
-    usage: Usage
+    usage: UsageTotals
 
     def start(self, task_id: str) -> None:
         """Prepares the player. Raises as :meth:`respond` does."""
@@ -74,10 +74,10 @@ class Competitor:
 
     settings: PlayerSettings
     loop: Loop
-    caller: Caller
+    caller: AgentCaller
     factory: AgentFactory | None = None
     client: Provider | None = None
-    budget: Budget = field(default_factory=Budget)
+    budget: UsageBudget = field(default_factory=UsageBudget)
     failures: int = 0
     since: float = 0.0
     served: set[str] = field(default_factory=set)
@@ -109,16 +109,16 @@ class Competitor:
         served = {"served": sorted(self.served)}
         return {**found, **endpoint, "prices": prices, **budget, **served}
 
-    def metered(self, on_reply: OnReply) -> Meter | None:
+    def metered(self, on_reply: OnReply) -> MeteredClient | None:
         """Returns the client for one seat of one game; None without a model."""
         if self.client is None:
             return None
 
-        def noted(messages: Messages, tools: Tools, reply: Reply) -> None:
+        def noted(messages: ChatMessages, tools: ToolSchemas, reply: Reply) -> None:
             self.served.add(reply.model)
             on_reply(messages, tools, reply)
 
-        meter = Meter(self.client, self.budget)
+        meter = MeteredClient(self.client, self.budget)
         meter.on_reply = noted
         return meter
 
@@ -165,7 +165,7 @@ class _Script:
     reader: Format | None = None
 
     def __init__(self, player: Competitor, game: TextGame, seat: str):
-        self.usage, self._seed = Usage(), f"{seat} {player.name}"
+        self.usage, self._seed = UsageTotals(), f"{seat} {player.name}"
         self._act = make_player(game, seat, player.settings.agent)
 
     def start(self, task_id: str) -> None:
@@ -178,13 +178,13 @@ class _Script:
 class _AgentSeat:
     """An agent, which sees what the rules of an evaluation show to it."""
 
-    def __init__(self, player: Competitor, game: TextGame, seat: str, meter: Meter | None):
+    def __init__(self, player: Competitor, game: TextGame, seat: str, meter: MeteredClient | None):
         assert player.factory
         self._player, self._game, self._seat, self._factory = player, game, seat, player.factory
         form = player.form
         self.reader = FORMATS[form](game.tools) if form else None
         self._meter = meter
-        self.usage = meter.usage if meter else Usage()
+        self.usage = meter.usage if meter else UsageTotals()
 
     def start(self, task_id: str) -> None:
         game, seat = self._game, self._seat
@@ -222,7 +222,7 @@ def competitors(
     settings: Iterable[PlayerSettings],
     game: TextGame,
     loop: Loop,
-    caller: Caller,
+    caller: AgentCaller,
     *,
     connections: int,
 ) -> dict[str, Competitor]:
@@ -242,7 +242,7 @@ def competitors(
 
 
 def _competitor(
-    settings: PlayerSettings, game: TextGame, loop: Loop, caller: Caller, connections: int
+    settings: PlayerSettings, game: TextGame, loop: Loop, caller: AgentCaller, connections: int
 ) -> Competitor:
     agent, agents = settings.agent, plugins.discover(AGENTS)
     scripted = [*SCRIPTED, *game.players]
@@ -258,7 +258,7 @@ def _competitor(
         client = connect(Endpoint(**settings.endpoint), connections=connections)
     made(lambda: factory.make(client))  # rejects an invalid option before any file is written
     names = ("budget_tokens", "budget_cost")
-    budget = Budget(settings.budget_tokens, settings.budget_cost, names)
+    budget = UsageBudget(settings.budget_tokens, settings.budget_cost, names)
     return Competitor(settings, loop, caller, factory, client, budget)
 
 

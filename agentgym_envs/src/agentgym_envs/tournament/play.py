@@ -13,7 +13,7 @@ from agentgym_envs.errors import (
     ProviderError,
 )
 from agentgym_envs.evaluate import episode
-from agentgym_envs.evaluate.record import Row
+from agentgym_envs.evaluate.record import EpisodeRow
 from agentgym_envs.evaluate.transcript import OnReply
 from agentgym_envs.multi.game import TextGame
 from agentgym_envs.multi.match import Match
@@ -27,7 +27,7 @@ from agentgym_envs.wrappers import FormatError
 class Course:
     """The course of a game, filled during play, so that a fault's part is known too."""
 
-    turns: list[Row] = field(default_factory=list)
+    turns: list[EpisodeRow] = field(default_factory=list)
     on_reply: OnReply = lambda messages, tools, reply: None
     """Receives the requests and the replies of all players."""
     seated: dict[str, Seated] = field(default_factory=dict)
@@ -56,7 +56,7 @@ def play(
     limit: int,
     course: Course,
     stop: threading.Event | None = None,
-) -> Row:
+) -> EpisodeRow:
     """Plays a game.
 
     Args:
@@ -166,13 +166,13 @@ class _Table:
                 _settle(self.match, self.course.turns)
 
 
-def _settle(match: Match, turns: list[Row]) -> None:
+def _settle(match: Match, turns: list[EpisodeRow]) -> None:
     """Adds each seat's reward and validity to its last turn."""
     for turn in _pay(match, turns):
         turn["invalid"] |= match.outcomes[turn["seat"]].invalid
 
 
-def _pay(match: Match, turns: list[Row]) -> list[Row]:
+def _pay(match: Match, turns: list[EpisodeRow]) -> list[EpisodeRow]:
     """Adds each seat's reward, from any seat's turn, to its last turn; returns the last turns."""
     latest = {turn["seat"]: turn for turn in turns}
     for seat, turn in latest.items():

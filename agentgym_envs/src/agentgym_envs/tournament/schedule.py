@@ -21,10 +21,10 @@ from agentgym_envs.errors import (
     EnvRaised,
     ProviderRefused,
 )
-from agentgym_envs.evaluate.budget import Usage
-from agentgym_envs.evaluate.record import Key, Row, Rows, episodes
+from agentgym_envs.evaluate.budget import UsageTotals
+from agentgym_envs.evaluate.record import EpisodeKey, EpisodeRow, EpisodeRows, episodes
 from agentgym_envs.evaluate.runner import HOPELESS
-from agentgym_envs.evaluate.transcript import Transcript
+from agentgym_envs.evaluate.transcript import EpisodeTranscript
 from agentgym_envs.multi.game import TextGame
 from agentgym_envs.multi.make import make_game
 from agentgym_envs.tasks import TaskSet
@@ -102,9 +102,9 @@ class Tournament:
     players: Mapping[str, Competitor]
     loop: Loop
     settings: str
-    record: Rows
+    record: EpisodeRows
     concurrency: int = 8
-    on_row: Callable[[Row], None] = lambda row: None
+    on_row: Callable[[EpisodeRow], None] = lambda row: None
     stopped: str = ""
     """The reason for an early end; empty if all games were played."""
     _stop: threading.Event = field(default_factory=threading.Event)
@@ -120,7 +120,7 @@ class Tournament:
                 self._check(result["player"], result.get("settings", {}))
         used = self.record.used()
         for name, player in self.players.items():
-            player.budget.used.add(used.get(name, Usage()))
+            player.budget.used.add(used.get(name, UsageTotals()))
             player.budget.keep = partial(self.record.use, player=name)
 
     def _check(self, name: str, recorded: Mapping[str, Any]) -> None:
@@ -133,19 +133,19 @@ class Tournament:
 
     def missing(self, contests: Sequence[Contest]) -> list[Contest]:
         """Returns the games that the record does not hold."""
-        done = {Key.of(row) for row in episodes(self.record.rows)}
-        return [contest for contest in contests if Key.of(self.head(contest)) not in done]
+        done = {EpisodeKey.of(row) for row in episodes(self.record.rows)}
+        return [contest for contest in contests if EpisodeKey.of(self.head(contest)) not in done]
 
-    def rows(self, contests: Sequence[Contest]) -> list[Row]:
+    def rows(self, contests: Sequence[Contest]) -> list[EpisodeRow]:
         """Returns the lines of the games that were played."""
-        wanted = {Key.of(self.head(contest)) for contest in contests}
-        return [row for row in episodes(self.record.rows) if Key.of(row) in wanted]
+        wanted = {EpisodeKey.of(self.head(contest)) for contest in contests}
+        return [row for row in episodes(self.record.rows) if EpisodeKey.of(row) in wanted]
 
-    def faults(self, contests: Sequence[Contest]) -> list[Row]:
+    def faults(self, contests: Sequence[Contest]) -> list[EpisodeRow]:
         """Returns the lines of the failed tries of games."""
-        wanted = {Key.of(self.head(contest)) for contest in contests}
+        wanted = {EpisodeKey.of(self.head(contest)) for contest in contests}
         faults = [row for row in self.record.rows if row["row"] == "fault"]
-        return [row for row in faults if Key.of(row) in wanted]
+        return [row for row in faults if EpisodeKey.of(row) in wanted]
 
     def run(self, contests: Sequence[Contest]) -> None:
         """Plays the games that the record lacks.
@@ -163,7 +163,7 @@ class Tournament:
                 self.loop.stop()
 
     def _drive(self, pool: ThreadPoolExecutor, waiting: deque[tuple[Contest, int]]) -> None:
-        running: dict[Future[Row], tuple[Contest, int]] = {}
+        running: dict[Future[EpisodeRow], tuple[Contest, int]] = {}
         failures = 0
         while waiting or running:
             while waiting and len(running) < self.concurrency:
@@ -185,7 +185,7 @@ class Tournament:
                 self.stopped = f"{failures} games failed in a row, the last with: {row['error']}"
                 return
 
-    def _judge(self, contest: Contest, row: Row) -> None:
+    def _judge(self, contest: Contest, row: EpisodeRow) -> None:
         """Counts the failures of each player in a row; too many end its tournament."""
         if row["row"] == "episode":
             for name in contest.players:
@@ -195,10 +195,10 @@ class Tournament:
                 row["error"], first=row["try"] == 1, server=row["fault"] == "provider"
             )
 
-    def _play(self, contest: Contest, number: int) -> Row:
+    def _play(self, contest: Contest, number: int) -> EpisodeRow:
         """Returns the line of a game or of a fault."""
         course = Course()
-        transcript = Transcript(self.record.share, course.turns)
+        transcript = EpisodeTranscript(self.record.share, course.turns)
         course.on_reply = transcript.add
         try:
             game = make_game(self.game_id, **self.kwargs)
@@ -234,7 +234,7 @@ class Tournament:
         head = {"row": "fault", **self.head(contest), **_used(contest, course)}
         return {**head, **said, "try": number, "turns": len(course.turns)}
 
-    def head(self, contest: Contest) -> Row:
+    def head(self, contest: Contest) -> EpisodeRow:
         """Returns the first keys of a game's line."""
         named = {
             "suite": "",
@@ -251,12 +251,12 @@ class Tournament:
         }
 
 
-def _used(contest: Contest, course: Course) -> Row:
+def _used(contest: Contest, course: Course) -> EpisodeRow:
     """Returns the usage of a game, in all and by player."""
-    usages = {name: Usage() for name in contest.players}
+    usages = {name: UsageTotals() for name in contest.players}
     for number, seated in enumerate(course.seated.values()):
         usages[contest.players[min(number, 1)]].add(seated.usage)
-    total = Usage()
+    total = UsageTotals()
     for usage in usages.values():
         total.add(usage)
     return {

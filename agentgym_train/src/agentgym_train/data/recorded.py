@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agentgym_envs.evaluate import record
-from agentgym_envs.evaluate.record import Row
+from agentgym_envs.evaluate.record import EpisodeRow
 from agentgym_envs.wrappers import Format, FormatError
 from agentgym_train.errors import ConfigError
 
 
-def read(folders: Sequence[str], env_id: str, *, key: str) -> list[Row]:
+def read(folders: Sequence[str], env_id: str, *, key: str) -> list[EpisodeRow]:
     """Returns the lines of an environment's episodes with one agent.
 
     Args:
@@ -37,7 +37,7 @@ def read(folders: Sequence[str], env_id: str, *, key: str) -> list[Row]:
     return rows
 
 
-def responses(row: Row, reader: Format) -> list[str]:
+def responses(row: EpisodeRow, reader: Format) -> list[str]:
     """Returns the responses of a line in the run's action format.
 
     A bare action is converted to the format.

@@ -10,7 +10,7 @@ waits for no environment while a generator can sample.
 import time
 from collections.abc import Collection
 
-from agentgym_envs.pool import EnvPool, Result
+from agentgym_envs.pool import EnvPool, PoolResult
 
 MISSING, LEFT, TOGETHER = 1 / 4, 3 / 16, 1 / 16
 """Shares of the episodes in progress, while a generator samples.
@@ -43,7 +43,7 @@ class Responses:
         """The clock decides when rows join."""
         self._round = 0
         self._asked: dict[int, int] = {}  # slot → the round of its request, in order
-        self._arrived: dict[int, Result] = {}
+        self._arrived: dict[int, PoolResult] = {}
         self._late: set[int] = set()
 
     def expect(self, slot: int) -> None:
@@ -52,7 +52,7 @@ class Responses:
 
     def receive(
         self, episodes: int, *, busy: bool, in_background: bool
-    ) -> tuple[list[Result], list[int]]:
+    ) -> tuple[list[PoolResult], list[int]]:
         """Waits for responses.
 
         Without work for the generators, it waits for all responses: for the first one without a
@@ -108,10 +108,10 @@ class Responses:
         )
         return missing[:place]
 
-    def _note(self, results: list[Result]) -> None:
+    def _note(self, results: list[PoolResult]) -> None:
         self._arrived |= {result.index: result for result in results}
 
-    def _take(self, slots: Collection[int]) -> list[Result]:
+    def _take(self, slots: Collection[int]) -> list[PoolResult]:
         """Removes and returns the responses of some slots."""
         taken = sorted(self._arrived.keys() & set(slots))
         for slot in taken:

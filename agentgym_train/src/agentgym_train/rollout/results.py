@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from agentgym_envs.pool import Result
+from agentgym_envs.pool import PoolResult
 from agentgym_envs.scores import above
 
 
@@ -15,7 +15,7 @@ class StepResult(NamedTuple):
     success: bool
 
 
-def step_result(result: Result, agent: str, total: float) -> StepResult:
+def step_result(result: PoolResult, agent: str, total: float) -> StepResult:
     """Returns the results of a step for an agent.
 
     Args:

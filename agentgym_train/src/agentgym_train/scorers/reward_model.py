@@ -20,7 +20,7 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_train import plugins
 from agentgym_train.config import Config
 from agentgym_train.config.constraints import Name, NonNegative, Positive
@@ -56,7 +56,7 @@ class RewardModel(ScorerPlugin):
         text = template_text(self.chat_template, key="scorer.chat_template")
         object.__setattr__(self, "chat_template", text)
 
-    def check(self, config: Config, training: Description) -> None:
+    def check(self, config: Config, training: EnvDescription) -> None:
         """Rejects a model that is not a reward model or is too short for the run's episodes.
 
         Raises:
@@ -95,7 +95,7 @@ class RewardModel(ScorerPlugin):
             )
 
     def template(
-        self, tokenizer: PreTrainedTokenizerBase, config: Config, training: Description
+        self, tokenizer: PreTrainedTokenizerBase, config: Config, training: EnvDescription
     ) -> Template:
         """Returns the template that writes conversations for the reward model.
 

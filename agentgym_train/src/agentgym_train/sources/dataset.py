@@ -11,8 +11,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agentgym_envs.evaluate.record import Row
-from agentgym_envs.pool import Description
+from agentgym_envs.evaluate.record import EpisodeRow
+from agentgym_envs.pool import EnvDescription
 from agentgym_envs.scores import above
 from agentgym_envs.wrappers import FORMATS, Format
 from agentgym_train.config import Config
@@ -22,7 +22,7 @@ from agentgym_train.data.sampler import EpochSampler
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.errors import ConfigError
 from agentgym_train.models.chat import Chat
-from agentgym_train.protocols import RunContext, Source, SourcePlugin
+from agentgym_train.protocols import RunContext, Source, SourcePlugin, StepPlan
 from agentgym_train.sources.rollout import check_agent
 
 log = logging.getLogger(__name__)
@@ -39,7 +39,7 @@ class Dataset(SourcePlugin):
     pairs: bool = False
     """Groups of two: a better and a worse episode of the same task."""
 
-    def check(self, config: Config, training: Description) -> None:
+    def check(self, config: Config, training: EnvDescription) -> None:
         """Reads the files.
 
         Raises:
@@ -84,7 +84,7 @@ class Dataset(SourcePlugin):
             )
         return DatasetSource(context, fit)
 
-    def units(self, config: Config) -> list[list[Row]]:
+    def units(self, config: Config) -> list[list[EpisodeRow]]:
         """Returns the lines of the run's environment: single ones, or pairs, the better one first.
 
         Raises:
@@ -112,18 +112,18 @@ class DatasetSource(Source):
         self._units, self._context = units, context
         self._sampler = EpochSampler(len(units), seed=context.config.run.seed)
 
-    def next(self, step: int, horizon: int) -> list[Group]:
+    def next(self, plan: StepPlan) -> list[Group]:
         """Returns this process's units of a step; the horizon does not cut recorded episodes."""
-        first = step * len(self._context.groups)
+        first = plan.step * len(self._context.groups)
         units = {
             number: self._units[self._sampler.place(first + place)]
             for number, place in self._context.mine.items()
-            if self._context.plays(number, step)
+            if number in plan.groups
         }
         return [Group(number, unit, from_dataset=True) for number, unit in units.items()]
 
 
-def trajectory(row: Row, chat: Chat, reader: Format) -> Trajectory:
+def trajectory(row: EpisodeRow, chat: Chat, reader: Format) -> Trajectory:
     """Returns a line of results as a trajectory.
 
     Args:
@@ -157,9 +157,9 @@ def length(t: Trajectory) -> int:
     return sum(len(turn.prompt_ids) + len(turn.action_ids) for turn in t.turns)
 
 
-def _pairs(rows: Sequence[Row], score: float) -> list[list[Row]]:
+def _pairs(rows: Sequence[EpisodeRow], score: float) -> list[list[EpisodeRow]]:
     """Returns the best and the worst episode of each task, unless their scores are equal."""
-    by_task: dict[tuple[str, ...], list[Row]] = defaultdict(list)
+    by_task: dict[tuple[str, ...], list[EpisodeRow]] = defaultdict(list)
     for row in rows:
         by_task[row["env_id"], row["family"], row["task_id"]].append(row)
     found = [(max(of_one, key=_score), min(of_one, key=_score)) for of_one in by_task.values()]
@@ -170,5 +170,5 @@ def _pairs(rows: Sequence[Row], score: float) -> list[list[Row]]:
     ]
 
 
-def _score(row: Row) -> float:
+def _score(row: EpisodeRow) -> float:
     return float(row["score"])

@@ -3,19 +3,19 @@
 An example is fresh rollouts together with recorded episodes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_train import plugins
 from agentgym_train.config import Config
 from agentgym_train.config.constraints import Positive
 from agentgym_train.data.types import Failure, Group
 from agentgym_train.errors import ConfigError
-from agentgym_train.protocols import RunContext, Source, SourcePlugin
+from agentgym_train.protocols import RunContext, Source, SourcePlugin, StepPlan
 from agentgym_train.rollout import tasks
 
 
@@ -45,7 +45,7 @@ class Mixture(SourcePlugin):
         object.__setattr__(self, "made", made)
         object.__setattr__(self, "parts", tables)
 
-    def check(self, config: Config, training: Description) -> None:
+    def check(self, config: Config, training: EnvDescription) -> None:
         """Rejects a part without a group, and a part that cannot provide episodes."""
         if not all(counts := shares(self.weights, config.env.groups)):
             raise ConfigError(
@@ -69,30 +69,40 @@ class Mixture(SourcePlugin):
         ]
         return MixtureSource(
             [
-                plugins.build_object(plugins.SOURCE, part, one)
+                (plugins.build_object(plugins.SOURCE, part, one), one.groups)
                 for part, one in zip(self.made, contexts, strict=True)
             ]
         )
 
 
 class MixtureSource(Source):
-    """Combines the groups of its parts."""
+    """Combines the groups of its parts.
 
-    def __init__(self, parts: Sequence[Source]):
+    Args:
+        parts: each with the numbers of its groups.
+    """
+
+    def __init__(self, parts: Sequence[tuple[Source, Collection[int]]]):
         self._parts = parts
 
-    def next(self, step: int, horizon: int) -> list[Group]:
+    def next(self, plan: StepPlan) -> list[Group]:
         """Returns the groups of all parts."""
-        return [group for part in self._parts for group in part.next(step, horizon)]
+        return [
+            group
+            for part, own in self._parts
+            for group in part.next(
+                replace(plan, groups=[number for number in plan.groups if number in own])
+            )
+        ]
 
     @property
     def failures(self) -> list[Failure]:
         """Failures of all parts in the latest step."""
-        return [failure for part in self._parts for failure in part.failures]
+        return [failure for part, _ in self._parts for failure in part.failures]
 
     def close(self) -> None:
         """Closes the parts."""
-        for part in self._parts:
+        for part, _ in self._parts:
             part.close()
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from agentgym_envs.scores import above
 from agentgym_train.config.constraints import Share
 from agentgym_train.data.types import Group
-from agentgym_train.protocols import RunContext
+from agentgym_train.protocols import RunContext, StepPlan
 from agentgym_train.sources.rollout import FreshEpisodes, RolloutSource
 
 
@@ -31,9 +31,9 @@ class RejectionSamplingSource(RolloutSource):
         super().__init__(context)
         self._score = score
 
-    def next(self, step: int, horizon: int) -> list[Group]:
+    def next(self, plan: StepPlan) -> list[Group]:
         """Plays the groups of a step; moves trajectories with a low score to ``filtered``."""
-        return [self._sorted(group) for group in super().next(step, horizon)]
+        return [self._sorted(group) for group in super().next(plan)]
 
     def _sorted(self, group: Group) -> Group:
         low = [t for t in group.trajectories if above(self._score, t.score)]

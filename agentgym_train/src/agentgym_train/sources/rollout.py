@@ -5,14 +5,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_envs.scores import all_equal
-from agentgym_train import plugins
 from agentgym_train.config import Config
 from agentgym_train.config.constraints import Whole
 from agentgym_train.data.types import Failure, Group, Status
 from agentgym_train.errors import ConfigError
-from agentgym_train.protocols import RunContext, Source, SourcePlugin
+from agentgym_train.protocols import RunContext, Source, SourcePlugin, StepPlan
 from agentgym_train.rollout import tasks
 from agentgym_train.rollout.build import make_collector, make_pool, sampling
 from agentgym_train.rollout.collector import Start
@@ -22,7 +21,7 @@ from agentgym_train.rollout.collector import Start
 class FreshEpisodes(SourcePlugin):
     """Episodes that the policy plays; the sections ``env`` and ``rollout`` have the options."""
 
-    def check(self, config: Config, training: Description) -> None:
+    def check(self, config: Config, training: EnvDescription) -> None:
         """Rejects an environment with several agents.
 
         Raises:
@@ -48,7 +47,7 @@ class Rollout(FreshEpisodes):
     """Whether the groups of a step spread evenly over the difficulties of the listed tasks. Metrics
     then vary less from step to step. Tasks that the environment does not list are not played."""
 
-    def check(self, config: Config, training: Description) -> None:
+    def check(self, config: Config, training: EnvDescription) -> None:
         """Rejects an environment with several agents, and options that cannot work.
 
         Raises:
@@ -105,8 +104,8 @@ class RolloutSource(Source):
             context.config, max(len(self._numbers), 1) * env.group_size, env.kwargs
         )
         # Only an algorithm that bootstraps pays for the last prompts.
-        algorithm = plugins.make_algorithm(context.config.algorithm)
-        keep_next = "next_value" in algorithm.required_streams
+        keep_next = "next_value" in context.algorithm.required_streams
+        self._sampling = sampling(context.config, context.chat)
         self._collector = make_collector(
             context.config,
             self._pool,
@@ -116,19 +115,18 @@ class RolloutSource(Source):
             **players,
         )
 
-    def next(self, step: int, horizon: int) -> list[Group]:
+    def next(self, plan: StepPlan) -> list[Group]:
         """Plays the groups of a step, and the replacements of groups that teach nothing.
 
         Sampling noise is a function of seed, step and episode only.
         """
         self._failures = []
-        numbers = [number for number in self._numbers if self._context.plays(number, step)]
-        groups = self._play(step, horizon, numbers, attempt=0)
+        groups = self._play(plan, self._numbers, attempt=0)
         for attempt in range(1, self._replacements + 1):
             replaced = {group.number: group for group in groups if not _differ(group)}
             if not replaced:
                 break
-            played = self._play(step, horizon, list(replaced), attempt=attempt)
+            played = self._play(plan, list(replaced), attempt=attempt)
             better = {
                 group.number: replace(
                     group, filtered=group.filtered + replaced[group.number].played
@@ -138,40 +136,37 @@ class RolloutSource(Source):
             groups = [better.get(group.number, group) for group in groups]
         return groups
 
-    def _play(
-        self, step: int, horizon: int, numbers: Sequence[int], *, attempt: int
-    ) -> list[Group]:
+    def _play(self, plan: StepPlan, numbers: Sequence[int], *, attempt: int) -> list[Group]:
         config = self._context.config
         groups = self._collector.collect(
-            self.starts(step, numbers=numbers, attempt=attempt),
-            max_turns=horizon,
-            sampling=sampling(config, self._context.chat),
-            noise=f"train {config.run.seed} {step}",
+            self.starts(plan, numbers, attempt=attempt),
+            max_turns=plan.horizon,
+            sampling=self._sampling,
+            noise=f"train {config.run.seed} {plan.step}",
         )
         self._failures += self._collector.failures
         return list(map(_filtered, groups)) if config.rollout.overlong_filtering else groups
 
-    def starts(
-        self, step: int, *, numbers: Sequence[int] | None = None, attempt: int = 0
-    ) -> list[Start]:
-        """Returns the starts of this process's episodes of a step, ``group_size`` per group.
+    def starts(self, plan: StepPlan, numbers: Sequence[int], *, attempt: int = 0) -> list[Start]:
+        """Returns the starts of a step's episodes, ``group_size`` per group.
 
-        They are a function of seed, step, curriculum and attempt only.
+        They are a function of seed, plan and attempt only.
 
         Args:
-            step: counted from 0.
-            numbers: the numbers of the groups; None: all groups of this process.
+            plan: the plan of the step.
+            numbers: the numbers of the groups; those that the plan leaves out are not played.
             attempt: how many times these groups were replaced before.
 
         Raises:
-            ConfigError: no training task has the difficulties of the curriculum.
+            ConfigError: no training task has the difficulties of the plan.
         """
         seed, size = self._context.config.run.seed, self._context.config.env.group_size
-        known, bounds = self._task_difficulty, self._context.difficulties(step)
+        known, bounds, step = self._task_difficulty, plan.difficulties, plan.step
         task_ids = None if bounds is None else tasks.within(known, bounds, step)
         starts = [
             tasks.start(seed, step, group, task_ids, attempt=attempt)
-            for group in (self._numbers if numbers is None else numbers)
+            for group in numbers
+            if group in plan.groups
         ]
         if self._even and known is not None:
             drawn_from = {task_id: known[task_id] for task_id in task_ids or known}
@@ -208,7 +203,7 @@ def _differ(group: Group) -> bool:
     return not all_equal(t.total_reward for t in group.trajectories)
 
 
-def check_agent(config: Config, training: Description) -> None:
+def check_agent(config: Config, training: EnvDescription) -> None:
     """Rejects an environment with several agents, since their trajectories would be mixed.
 
     Raises:

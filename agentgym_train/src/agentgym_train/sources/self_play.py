@@ -14,13 +14,13 @@ from itertools import cycle
 
 from transformers import PreTrainedTokenizerBase
 
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_train.config import SCRATCH, Config
 from agentgym_train.config.constraints import Name
 from agentgym_train.data.types import Group
 from agentgym_train.errors import ConfigError
 from agentgym_train.models.loading import check_files, device, load_shape, load_tokenizer
-from agentgym_train.protocols import RunContext, SourcePlugin
+from agentgym_train.protocols import RunContext, SourcePlugin, StepPlan
 from agentgym_train.rollout.build import make_generator
 from agentgym_train.sources.rollout import RolloutSource
 
@@ -32,7 +32,7 @@ class SelfPlay(SourcePlugin):
     frozen: Mapping[str, Name] = field(default_factory=dict)
     """A model folder for each agent that is not trained, such as a checkpoint of any run."""
 
-    def check(self, config: Config, training: Description) -> None:
+    def check(self, config: Config, training: EnvDescription) -> None:
         """Rejects unknown agents, models that cannot be loaded, and incomplete tasks.
 
         Raises:
@@ -72,7 +72,7 @@ class SelfPlay(SourcePlugin):
                     path, load_tokenizer(config.model.path), key=f"source.frozen.{agent}"
                 )
 
-    def learners(self, training: Description) -> list[str]:
+    def learners(self, training: EnvDescription) -> list[str]:
         """Returns the agents that the policy plays."""
         return [agent for agent in training.seats if agent not in self.frozen]
 
@@ -112,10 +112,10 @@ class SelfPlaySource(RolloutSource):
         opponents = {agent: self._frozen[path] for agent, path in options.frozen.items()}
         super().__init__(context, numbers=mine, agents=context.training.seats, opponents=opponents)
 
-    def next(self, step: int, horizon: int) -> list[Group]:
+    def next(self, plan: StepPlan) -> list[Group]:
         """Plays the tasks of a step; returns one group per task and trained agent."""
         # The collector returns the groups of a task in the order of the agents.
-        played = zip(super().next(step, horizon), cycle(self._context.training.seats), strict=False)
+        played = zip(super().next(plan), cycle(self._context.training.seats), strict=False)
         return [
             replace(g, number=self._number(g.number, agent))
             for g, agent in played
