@@ -104,7 +104,8 @@ def make_trackers(config: Settings, folder: Path, distributed: Distributed) -> l
 def check_group_size(config: Config) -> None:
     """Rejects a source whose groups have a size from which the algorithm does not learn."""
     algorithm, name = plugins.make_algorithm(config.algorithm), config.algorithm["name"]
-    sizes = set(plugins.make(plugins.SOURCE, config.source).group_sizes(config) or ())
+    source = plugins.make(plugins.SOURCE, config.source)
+    sizes = set(source.cls.group_sizes(source.options, config) or ())
     given = (
         f"source {config.source['name']!r} gives groups of {' and '.join(map(str, sorted(sizes)))}"
     )

@@ -422,7 +422,8 @@ def test_a_scorer_that_builds_none_is_named(monkeypatch):
     }
     config = replace(context().config, scorer=[{"name": "penalty", "turn": 1.0}], **sections)
     monkeypatch.setattr(
-        "agentgym_train.scorers.penalty.Penalty.build", lambda self, context: object()
+        "agentgym_train.scorers.penalty.Penalty.build",
+        classmethod(lambda cls, options, context: object()),
     )
     env = TrainingEnv(config, context().training, tiny.tokenizer(tiny.CHATML), range(8))
     with pytest.raises(

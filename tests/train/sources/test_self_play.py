@@ -21,7 +21,7 @@ from agentgym_train.data.types import Failure, Status, Trajectory, Turn
 from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError, ModelError
 from agentgym_train.evaluation import episodes, evaluate
-from agentgym_train.generators.hf import HFGenerator
+from agentgym_train.generators.hf import HF
 from agentgym_train.models import scratch
 from agentgym_train.protocols import RunContext
 from agentgym_train.rollout import descriptions
@@ -287,7 +287,7 @@ def test_the_policy_learns_from_both_agents_and_from_each_beside_its_own(tmp_pat
 @pytest.mark.full
 def test_beside_a_frozen_model_one_agent_learns(tmp_path, monkeypatch):
     closed = []
-    monkeypatch.setattr(HFGenerator, "close", lambda generator: closed.append(generator))
+    monkeypatch.setattr(HF, "close", lambda generator: closed.append(generator))
     model = tiny.save(tmp_path / "other", template=tiny.CHATML)
     trainer = make(
         tmp_path,

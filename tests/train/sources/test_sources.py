@@ -25,14 +25,14 @@ from agentgym_train.assembly import check_group_size
 from agentgym_train.data.types import Group, Status, Trajectory, Turn
 from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError
-from agentgym_train.protocols import RunContext, SourcePlugin, StepPlan
+from agentgym_train.protocols import RunContext, Source, StepPlan
 from agentgym_train.reporting import metrics
 from agentgym_train.rollout import tasks
 from agentgym_train.sources import rollout
-from agentgym_train.sources.dataset import DatasetSource
-from agentgym_train.sources.mixture import MixtureSource, shares
-from agentgym_train.sources.rejection_sampling import RejectionSampling, RejectionSamplingSource
-from agentgym_train.sources.rollout import RolloutSource
+from agentgym_train.sources.dataset import Dataset
+from agentgym_train.sources.mixture import Mixture, shares
+from agentgym_train.sources.rejection_sampling import RejectionSampling
+from agentgym_train.sources.rollout import FreshEpisodes
 from agentgym_train.testing import check_source
 
 MAZE = "agentgym/Maze-v1"
@@ -134,9 +134,7 @@ def dealt(units, groups, *, seed, steps, processes=1):
     found = {}
     for rank in range(processes):
         distributed = SimpleNamespace(rank=rank, size=processes)
-        source = DatasetSource(
-            RunContext(config, distributed, None, None, None, numbers, None), made
-        )
+        source = Dataset(RunContext(config, distributed, None, None, None, numbers, None), made)
         for step in range(steps):
             found |= {
                 (step, g.number): int(g.trajectories[0].task_id) for g in collected(source, step)
@@ -215,7 +213,7 @@ def test_defaults_of_a_mixtures_parts_are_written_out(tmp_path):
 
 def test_the_failures_of_a_mixture_are_those_of_its_parts():
     parts = [(SimpleNamespace(failures=failed), []) for failed in (["a"], [], ["b", "c"])]
-    assert MixtureSource(parts).failures == ["a", "b", "c"]
+    assert Mixture(parts).failures == ["a", "b", "c"]
 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=5))
@@ -458,7 +456,7 @@ def test_comparisons_within_groups_of_one_are_refused(tmp_path, algorithm, sourc
 
 
 def test_of_a_source_that_does_not_tell_its_sizes_none_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(RejectionSampling, "group_sizes", SourcePlugin.group_sizes)
+    monkeypatch.setattr(RejectionSampling, "group_sizes", Source.group_sizes)
     check_group_size(sized(tmp_path, "dpo", {"name": "rejection_sampling"}, 8))
     with pytest.raises(ConfigError, match="source 'mixture' gives groups of 1:"):
         check_group_size(
@@ -471,9 +469,9 @@ def test_only_what_scored_is_kept(monkeypatch):
         Group(3, [Trajectory("a", 0, score=s) for s in (0.2, 1.0, 0.5 - 1e-15)]),
         Group(4, [Trajectory("b", 0)]),
     ]
-    monkeypatch.setattr(RolloutSource, "__init__", lambda self, context: None)
-    monkeypatch.setattr(RolloutSource, "next", lambda self, plan: played)
-    kept = collected(RejectionSamplingSource(None, 0.5), 0)
+    monkeypatch.setattr(FreshEpisodes, "__init__", lambda self, context: None)
+    monkeypatch.setattr(FreshEpisodes, "next", lambda self, plan: played)
+    kept = collected(RejectionSampling(RejectionSampling.Options(score=0.5), None), 0)
     assert [(g.number, [t.score for t in g.trajectories]) for g in kept] == [
         (3, [1.0, 0.5 - 1e-15]),
         (4, []),

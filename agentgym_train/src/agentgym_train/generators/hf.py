@@ -32,30 +32,12 @@ from agentgym_train.models.policy import token_logps
 from agentgym_train.protocols import (
     Generator,
     GeneratorContext,
-    GeneratorPlugin,
     Sample,
     Sampling,
     Session,
 )
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, kw_only=True)
-class HF(GeneratorPlugin):
-    """The options of the embedded generator."""
-
-    allow_slower: bool = False
-    """Accept a slower method for a model whose layers all attend to the history. By default this is
-    an error."""
-
-    def build(self, context: GeneratorContext) -> "HFGenerator":
-        """Loads a second copy of the model.
-
-        Each process holds the whole copy, so generation never waits for sharded weights.
-        """
-        model = AutoModelForCausalLM.from_pretrained(context.model_folder, dtype=context.dtype)
-        return HFGenerator(model.to(context.device), allow_slower=self.allow_slower)
 
 
 @dataclass(frozen=True)
@@ -79,12 +61,29 @@ METHODS = (
 )
 
 
-class HFGenerator(Generator):
+class HF(Generator):
     """Samples from a model in this process.
 
     Raises:
         ModelError: see :func:`exact_method`.
     """
+
+    @dataclass(frozen=True, kw_only=True)
+    class Options:
+        """The methods that are accepted."""
+
+        allow_slower: bool = False
+        """Accept a slower method for a model whose layers all attend to the history. By default
+        this is an error."""
+
+    @classmethod
+    def build(cls, options: Options, context: GeneratorContext) -> "HF":
+        """Loads a second copy of the model.
+
+        Each process holds the whole copy, so generation never waits for sharded weights.
+        """
+        model = AutoModelForCausalLM.from_pretrained(context.model_folder, dtype=context.dtype)
+        return cls(model.to(context.device), allow_slower=options.allow_slower)
 
     def __init__(self, model: PreTrainedModel, *, allow_slower: bool = False):
         self._model = model.eval().requires_grad_(False)

@@ -240,9 +240,9 @@ def judges(config: Config) -> Iterator[float]:
     size = 2 if config.model.dtype == "bfloat16" else 4
     for table in config.scorer:
         scorer = plugins.make(plugins.SCORER, table)
-        if isinstance(scorer, RewardModel):
+        if scorer.cls is RewardModel:
             with torch.device("meta"):
                 model = AutoModelForSequenceClassification.from_config(
-                    load_shape(scorer.path, key="scorer.path")
+                    load_shape(scorer.options.path, key="scorer.path")
                 )
                 yield float(size) * sum(p.numel() for p in model.parameters())

@@ -11,17 +11,26 @@ from agentgym_train.config import Config
 from agentgym_train.config.constraints import Whole
 from agentgym_train.data.types import Failure, Group, Status
 from agentgym_train.errors import ConfigError
-from agentgym_train.protocols import RunContext, Source, SourcePlugin, StepPlan
+from agentgym_train.protocols import RunContext, Source, StepPlan
 from agentgym_train.rollout import tasks
 from agentgym_train.rollout.build import make_collector, make_pool, sampling
 from agentgym_train.rollout.collector import Start
 
 
-@dataclass(frozen=True, kw_only=True)
-class FreshEpisodes(SourcePlugin):
-    """Episodes that the policy plays; the sections ``env`` and ``rollout`` have the options."""
+class FreshEpisodes(Source):
+    """Episodes that the policy plays; the sections ``env`` and ``rollout`` have the options.
 
-    def check(self, config: Config, training: EnvDescription) -> None:
+    Args:
+        context: the parts of the run.
+        numbers: numbers of the groups to play; None: all groups of this process.
+        replacements: see :class:`Rollout.Options`.
+        even_difficulties: see :class:`Rollout.Options`.
+        **players: ``agents`` and ``opponents`` of
+            :class:`agentgym_train.rollout.collector.Collector`.
+    """
+
+    @classmethod
+    def check(cls, options: Any, config: Config, training: EnvDescription) -> None:
         """Rejects an environment with several agents.
 
         Raises:
@@ -29,61 +38,10 @@ class FreshEpisodes(SourcePlugin):
         """
         check_agent(config, training)
 
-    def group_sizes(self, config: Config) -> set[int]:
+    @classmethod
+    def group_sizes(cls, options: Any, config: Config) -> set[int]:
         """Returns ``env.group_size`` only."""
         return {config.env.group_size}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Rollout(FreshEpisodes):
-    """Plays the groups of a step, and can replace those that teach nothing."""
-
-    replacements: Whole = 0
-    """A group whose episodes all have the same return is replaced by a group of another task, up to
-    so many times; the last one is kept. The returns are those of the environment, before scorers.
-    Metrics count all episodes, and ``filtered_tokens`` has the tokens of the replaced ones. This is
-    DAPO's dynamic sampling (Yu et al., 2025)."""
-    even_difficulties: bool = False
-    """Whether the groups of a step spread evenly over the difficulties of the listed tasks. Metrics
-    then vary less from step to step. Tasks that the environment does not list are not played."""
-
-    def check(self, config: Config, training: EnvDescription) -> None:
-        """Rejects an environment with several agents, and options that cannot work.
-
-        Raises:
-            ConfigError: the environment has several agents; groups of one episode cannot be
-                replaced; tasks without difficulties cannot be spread.
-        """
-        super().check(config, training)
-        if self.even_difficulties and tasks.task_difficulty(training) is None:
-            raise ConfigError(
-                f"source.even_difficulties=true, and {config.env.id} lists no tasks with"
-                " difficulties: set it to false"
-            )
-        if self.replacements and config.env.group_size < 2:
-            raise ConfigError(
-                f"source.replacements={self.replacements} compares the episodes of a group, and"
-                " env.group_size=1: use a larger group, or 0 replacements"
-            )
-
-    def build(self, context: RunContext) -> "RolloutSource":
-        """Starts the environments."""
-        return RolloutSource(
-            context, replacements=self.replacements, even_difficulties=self.even_difficulties
-        )
-
-
-class RolloutSource(Source):
-    """Plays this process's groups.
-
-    Args:
-        context: the parts of the run.
-        numbers: numbers of the groups to play; None: all groups of this process.
-        replacements: see :class:`Rollout`.
-        even_difficulties: see :class:`Rollout`.
-        **players: ``agents`` and ``opponents`` of
-            :class:`agentgym_train.rollout.collector.Collector`.
-    """
 
     def __init__(
         self,
@@ -186,6 +144,51 @@ class RolloutSource(Source):
         """Closes the environments; ``next`` in another thread ends."""
         self._collector.stop()
         self._pool.close()
+
+
+class Rollout(FreshEpisodes):
+    """Plays the groups of a step, and can replace those that teach nothing."""
+
+    @dataclass(frozen=True, kw_only=True)
+    class Options:
+        """Replacement of groups, and the choice of tasks."""
+
+        replacements: Whole = 0
+        """A group whose episodes all have the same return is replaced by a group of another task,
+        up to so many times; the last one is kept. The returns are those of the environment, before
+        scorers. Metrics count all episodes, and ``filtered_tokens`` has the tokens of the replaced
+        ones. This is DAPO's dynamic sampling (Yu et al., 2025)."""
+        even_difficulties: bool = False
+        """Whether the groups of a step spread evenly over the difficulties of the listed tasks.
+        Metrics then vary less from step to step. Tasks that the environment does not list are not
+        played."""
+
+    @classmethod
+    def check(cls, options: Options, config: Config, training: EnvDescription) -> None:
+        """Rejects an environment with several agents, and options that cannot work.
+
+        Raises:
+            ConfigError: the environment has several agents; groups of one episode cannot be
+                replaced; tasks without difficulties cannot be spread.
+        """
+        super().check(options, config, training)
+        if options.even_difficulties and tasks.task_difficulty(training) is None:
+            raise ConfigError(
+                f"source.even_difficulties=true, and {config.env.id} lists no tasks with"
+                " difficulties: set it to false"
+            )
+        if options.replacements and config.env.group_size < 2:
+            raise ConfigError(
+                f"source.replacements={options.replacements} compares the episodes of a group, and"
+                " env.group_size=1: use a larger group, or 0 replacements"
+            )
+
+    def __init__(self, options: Options, context: RunContext):
+        super().__init__(
+            context,
+            replacements=options.replacements,
+            even_difficulties=options.even_difficulties,
+        )
 
 
 def _filtered(group: Group) -> Group:

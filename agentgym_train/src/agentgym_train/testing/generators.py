@@ -123,7 +123,7 @@ def check_generator(name_or_options: str | Mapping[str, Any]) -> list[str]:
     """
     options = {"name": name_or_options} if isinstance(name_or_options, str) else name_or_options
     plugin = plugins.make(plugins.GENERATOR, options)
-    fail = failing(plugins.title(plugin))
+    fail = failing(plugin.label)
     model = _model(0)
     with tempfile.TemporaryDirectory() as folder:
         model.save_pretrained(folder)
