@@ -25,11 +25,10 @@ from agentgym_envs.pool import EnvPool
 from agentgym_train import plugins
 from agentgym_train.algorithms.policy_gradient import PolicyGradient
 from agentgym_train.curricula.scaling_inter import ScalingInter
-from agentgym_train.data.batching import pack
+from agentgym_train.data.batching import Forward, pack
 from agentgym_train.data.types import Group, Status, Turn
+from agentgym_train.distributed import Distributed
 from agentgym_train.engine import checkpoint, critic
-from agentgym_train.engine.distributed import Distributed
-from agentgym_train.engine.logps import Forward
 from agentgym_train.models import scratch
 from agentgym_train.models.loading import load_model
 from agentgym_train.reporting import metrics

@@ -12,7 +12,7 @@ from agentgym_envs.envs.search.index import alone
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate.record import Record
 from agentgym_envs.evaluate.settings import Settings
-from agentgym_envs.lines import Lines
+from agentgym_envs.lines import JsonLinesFile
 
 
 @pytest.fixture
@@ -60,9 +60,9 @@ def test_another_failure_is_one_line_and_leaves_a_folder_that_can_be_used(
 
 
 def test_a_lock_is_still_a_lock(tmp_path):
-    first = Lines(tmp_path / "file", busy="busy")
+    first = JsonLinesFile(tmp_path / "file", busy="busy")
     with pytest.raises(ArgumentError, match=r"^busy$"):
-        Lines(tmp_path / "file", busy="busy")
+        JsonLinesFile(tmp_path / "file", busy="busy")
     first.close()
 
 
@@ -86,6 +86,6 @@ def test_a_lock_that_is_held_for_a_moment_is_waited_for(tmp_path, monkeypatch):
     look = os.open(path, os.O_RDONLY)
     locks.lock(look)
     monkeypatch.setattr(locks.time, "sleep", lambda seconds: os.close(look))
-    Lines(path, busy="busy").close()
+    JsonLinesFile(path, busy="busy").close()
     assert locks.held(path) is False
     assert locks.held(tmp_path / "none") is False

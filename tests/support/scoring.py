@@ -5,7 +5,7 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from agentgym_envs.pool import Description
 from agentgym_train.config import Config, EngineConfig, EnvConfig, ModelConfig, RunConfig
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.protocols import RunContext
 
 RULES = "Find the lamp."

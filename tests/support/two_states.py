@@ -10,7 +10,7 @@ import torch
 
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group, Trajectory, Turn
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.engine.logps import token_logps
 from agentgym_train.learning.streams import fill
 

@@ -17,7 +17,7 @@ from agentgym_envs.pool import Description
 from agentgym_train import config as configuration
 from agentgym_train import plugins
 from agentgym_train.data.types import Failure, Group, Trajectory, Turn
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError
 from agentgym_train.pipeline import OneAhead, OnPolicy
 from agentgym_train.reporting import metrics

@@ -89,7 +89,7 @@ ACME = "curriculum={name='acme'}"
     ],
 )
 def test_one_that_cannot_be_made(install, tmp_path, kind, code, message):
-    install(code.replace("BASE", kind.options))
+    install(code.replace("BASE", kind.options.__name__))
     named = "{name='acme'}"
     assert message in refusal(tmp_path, f"{kind.section}={f'[{named}]' if kind.many else named}")
 

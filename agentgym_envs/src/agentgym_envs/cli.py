@@ -37,7 +37,12 @@ from agentgym_envs.report.command import report
 from agentgym_envs.report.view import view
 from agentgym_envs.serve.command import serve
 from agentgym_envs.stopping import stop
-from agentgym_envs.terminal import Output, discard_unwritten, tolerate_any_encoding, version_option
+from agentgym_envs.terminal import (
+    CommandConsole,
+    discard_unwritten,
+    tolerate_any_encoding,
+    version_option,
+)
 from agentgym_envs.tournament.command import tournament
 
 if TYPE_CHECKING:
@@ -47,8 +52,8 @@ log = logging.getLogger(__name__)
 app = typer.Typer(
     help="Text environments for language-model agents.", no_args_is_help=True, add_completion=False
 )
-out = Output(emoji=False, highlight=False)
-err = Output(stderr=True, markup=False, emoji=False, highlight=False)
+out = CommandConsole(emoji=False, highlight=False)
+err = CommandConsole(stderr=True, markup=False, emoji=False, highlight=False)
 
 EnvId = Annotated[
     str,

@@ -99,7 +99,7 @@ def test_the_environment_keeps_the_contract():
 """
 
 
-class Names(NamedTuple):
+class PackageNames(NamedTuple):
     """The names in a package.
 
     Attributes:
@@ -117,7 +117,7 @@ class Names(NamedTuple):
     release: str
 
 
-def names(name: str) -> Names:
+def names(name: str) -> PackageNames:
     """Returns the names in a package.
 
     >>> names("my-lock").env_id
@@ -137,7 +137,7 @@ def names(name: str) -> Names:
     if keyword.iskeyword(module) or base == "Text":
         raise ArgumentError(f"{name!r} is a word of Python or of agentgym_envs: use another name")
     release = ".".join(version("agentgym-envs").split(".")[:2])
-    return Names(name, module, f"{base}Env", f"{name}/{base}-v0", release)
+    return PackageNames(name, module, f"{base}Env", f"{name}/{base}-v0", release)
 
 
 def write_package(name: str) -> list[Path]:

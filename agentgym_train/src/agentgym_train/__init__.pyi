@@ -13,13 +13,13 @@ from .config.constraints import Wait as Wait
 from .config.constraints import Whole as Whole
 from .config.schema import Config as Config
 from .data.batching import Batch as Batch
+from .data.batching import Forward as Forward
 from .data.types import Failure as Failure
 from .data.types import Group as Group
 from .data.types import Status as Status
 from .data.types import Trajectory as Trajectory
 from .data.types import Turn as Turn
-from .engine.distributed import Distributed as Distributed
-from .engine.logps import Forward as Forward
+from .distributed import Distributed as Distributed
 from .errors import ConfigError as ConfigError
 from .errors import ModelError as ModelError
 from .generators.sampling import choose as choose

@@ -1,20 +1,21 @@
 """The trainer's entry-point groups; ``agentgym_envs.plugins`` has discovery and errors."""
 
+import hashlib
 import inspect
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 import pydantic
 
 from agentgym_envs.errors import AgentGymError, BrokenPlugin
 from agentgym_envs.plugins import Plugin, discover, distribution, load
-from agentgym_train.config import Config, Settings, build, without_none
+from agentgym_train import protocols
+from agentgym_train.config import Config, Settings, build, tree, without_none
+from agentgym_train.config.schema import PLUGIN_GROUPS
 from agentgym_train.errors import ConfigError
-
-if TYPE_CHECKING:
-    from agentgym_train import protocols
 
 T = TypeVar("T")
 S = TypeVar("S", bound=Settings)
@@ -30,29 +31,38 @@ class Kind(Generic[T]):
     Attributes:
         section: the configuration section that names a plugin of this kind.
         group: the entry-point group.
-        options: the base class of its options in ``protocols``, which imports torch: listing
-            plugins does not need that.
+        options: the base class of its options.
         working: the base class of the objects that ``build`` returns.
         many: a configuration can have any number of them, in ``[[section]]`` tables.
     """
 
     section: str
     group: str
-    options: str
-    working: str
+    options: type
+    working: type
     many: bool = False
 
 
-def _kind(section: str, group: str, working: str, *, many: bool = False) -> Kind[Any]:
-    return Kind(section, f"agentgym_train.{group}", f"{working}Plugin", working, many)
-
-
-ALGORITHM: "Kind[protocols.AlgorithmPlugin]" = _kind("algorithm", "algorithms", "Algorithm")
-CURRICULUM: "Kind[protocols.CurriculumPlugin]" = _kind("curriculum", "curricula", "Curriculum")
-GENERATOR: "Kind[protocols.GeneratorPlugin]" = _kind("generator", "generators", "Generator")
-SOURCE: "Kind[protocols.SourcePlugin]" = _kind("source", "sources", "Source")
-SCORER: "Kind[protocols.ScorerPlugin]" = _kind("scorer", "scorers", "Scorer", many=True)
-TRACKER: "Kind[protocols.TrackerPlugin]" = _kind("tracker", "trackers", "Tracker", many=True)
+ALGORITHM: Kind[protocols.AlgorithmPlugin] = Kind(
+    "algorithm", PLUGIN_GROUPS["algorithm"], protocols.AlgorithmPlugin, protocols.Algorithm
+)
+CURRICULUM: Kind[protocols.CurriculumPlugin] = Kind(
+    "curriculum", PLUGIN_GROUPS["curriculum"], protocols.CurriculumPlugin, protocols.Curriculum
+)
+GENERATOR: Kind[protocols.GeneratorPlugin] = Kind(
+    "generator", PLUGIN_GROUPS["generator"], protocols.GeneratorPlugin, protocols.Generator
+)
+SOURCE: Kind[protocols.SourcePlugin] = Kind(
+    "source", PLUGIN_GROUPS["source"], protocols.SourcePlugin, protocols.Source
+)
+SCORER: Kind[protocols.ScorerPlugin] = Kind(
+    "scorer", PLUGIN_GROUPS["scorer"], protocols.ScorerPlugin, protocols.Scorer, many=True
+)
+TRACKER: Kind[protocols.TrackerPlugin] = Kind(
+    "tracker", PLUGIN_GROUPS["tracker"], protocols.TrackerPlugin, protocols.Tracker, many=True
+)
+_by_place: dict[str, Any] = {}
+"""The plugins that were made by "module:Class" or "./file.py:Class"."""
 KINDS: tuple[Kind[Any], ...] = (ALGORITHM, CURRICULUM, GENERATOR, SOURCE, SCORER, TRACKER)
 
 
@@ -61,16 +71,16 @@ def make(kind: Kind[T], options: Mapping[str, Any]) -> T:
 
     Args:
         kind: the kind of plugin.
-        options: the plugin's ``name`` and its options.
+        options: the plugin's ``name`` and its options. The name is registered, "module:Class" or
+            "./file.py:Class".
 
     Raises:
         UnknownName: no plugin has this name.
+        ArgumentError: a file or a module without a class.
         ConfigError: an option is unknown, or has an invalid value.
         BrokenPlugin: the plugin does not import, is not a dataclass, cannot be created, or lacks
             methods.
     """
-    from agentgym_train import protocols
-
     rest = dict(options)
     name = rest.pop("name", None)
     if not isinstance(name, str):
@@ -79,14 +89,16 @@ def make(kind: Kind[T], options: Mapping[str, Any]) -> T:
         raise ConfigError(
             f"configuration key '{kind.section}.name' must be one of {known}, {given}"
         )
-    cls = load(kind.group, name)
-    label = _title(discover(kind.group)[name])
+    found = discover(kind.group).get(name)
+    label = _title(found) if found else f"{kind.section}.name={name!r}"
+    cls = load(kind.group, name, label)
     if not (isinstance(cls, type) and is_dataclass(cls)):
         raise BrokenPlugin(
             f"{label}: {cls!r} is not a dataclass, whose fields would be its options"
         )
-    base = getattr(protocols, kind.options)
-    _require(cls, base, label)
+    _require(cls, kind.options, label)
+    if found is None and not cls.__module__.startswith("agentgym_train."):
+        _by_place[name] = cls
     try:
         made: Any = build(cls, rest, section=kind.section)
     except AgentGymError:
@@ -108,10 +120,8 @@ def build_object(kind: Kind[Any], plugin: Any, *parts: Any) -> Any:
     Raises:
         BrokenPlugin: the object lacks methods.
     """
-    from agentgym_train import protocols
-
     built = plugin.build(*parts)
-    verify(built, getattr(protocols, kind.working), title(plugin))
+    verify(built, kind.working, title(plugin))
     return built
 
 
@@ -148,7 +158,7 @@ def make_parts(
     return made, tuple(options(table, part) for table, part in zip(tables, made, strict=True))
 
 
-def make_algorithm(options: Mapping[str, Any]) -> "protocols.Algorithm":
+def make_algorithm(options: Mapping[str, Any]) -> protocols.Algorithm:
     """Builds an algorithm.
 
     Raises:
@@ -156,13 +166,11 @@ def make_algorithm(options: Mapping[str, Any]) -> "protocols.Algorithm":
         BrokenPlugin: the algorithm requires a stream that no component produces, or "next_value"
             without "value".
     """
-    from agentgym_train.protocols import STREAMS
-
     made: protocols.Algorithm = make_object(ALGORITHM, options)
-    if unknown := sorted(set(made.required_streams) - STREAMS.keys()):
+    if unknown := sorted(set(made.required_streams) - protocols.STREAMS.keys()):
         raise BrokenPlugin(
             f"{title(made)} requires the stream {unknown[0]!r}, which no component produces; there"
-            f" are: {', '.join(STREAMS)}"
+            f" are: {', '.join(protocols.STREAMS)}"
         )
     if "next_value" in made.required_streams and "value" not in made.required_streams:
         raise BrokenPlugin(
@@ -269,12 +277,38 @@ def options(section: Mapping[str, Any], made: Any) -> dict[str, Any]:
     return {"name": section["name"], **without_none(plain)}
 
 
-def title(plugin: object) -> str:
-    """Returns the name of a plugin's object for messages: its registered name and its distribution.
+def code(config: Settings) -> dict[str, str]:
+    """Returns a checksum of the file of each plugin that is named by its place.
 
-    The object is the plugin's options, or was built by them in the same module.
+    The place is "module:Class" or "./file.py:Class". A registered plugin has a version instead.
+    """
+    resolved(config)
+    found = {}
+    for name in _names(tree(config)):
+        if name in _by_place and (file := inspect.getsourcefile(_by_place[name])):
+            found[name] = hashlib.blake2b(Path(file).read_bytes()).hexdigest()
+    return found
+
+
+def _names(value: Any) -> Iterator[str]:
+    """Yields the names in nested tables."""
+    for table in value if isinstance(value, list) else [value]:
+        if isinstance(table, Mapping):
+            yield str(table.get("name"))
+            for each in table.values():
+                yield from _names(each)
+
+
+def title(plugin: object) -> str:
+    """Returns the name of a plugin's object for messages.
+
+    It is the registered name and the distribution, or "module:Class" or "./file.py:Class". The
+    object is the plugin's options, or was built by them in the same module.
     """
     module = type(plugin).__module__
+    places = [name for name, cls in _by_place.items() if module == cls.__module__]
+    for name in sorted(places, key=lambda name: _by_place[name] is not type(plugin)):
+        return name
     found = [
         one for kind in KINDS for one in discover(kind.group).values() if module == _module(one)
     ]
@@ -294,7 +328,10 @@ def culprit(error: BaseException) -> str | None:
         for found in discover(kind.group).values()
         if distribution(found) != OURS
     ]
+    places = {cls.__module__: name for name, cls in _by_place.items()}
     for module in reversed(modules):
+        if module in places:
+            return places[module]
         near = [
             found
             for found in theirs

@@ -13,30 +13,34 @@ The options of a kind inherit from ``AlgorithmPlugin``, ``CurriculumPlugin``, ``
 ``Tracker``.
 
 A method without ``@abstractmethod`` is a hook: override it only if its default does not fit.
+
+This module imports no torch; types that need it are imported for type checkers only.
 """
+
+from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import torch
-from torch import Tensor
+from agentgym_train.generator_protocol import Generator as Generator
+from agentgym_train.generator_protocol import GeneratorContext as GeneratorContext
+from agentgym_train.generator_protocol import GeneratorPlugin as GeneratorPlugin
+from agentgym_train.generator_protocol import Sample as Sample
+from agentgym_train.generator_protocol import Sampling as Sampling
+from agentgym_train.generator_protocol import Session as Session
 
-from agentgym_envs.pool import Description
-from agentgym_train.config import Config
-from agentgym_train.data.batching import Batch
-from agentgym_train.data.types import Failure, Group, Trajectory
-from agentgym_train.engine.distributed import Distributed
-from agentgym_train.engine.logps import Forward
-from agentgym_train.generators.protocol import Generator as Generator
-from agentgym_train.generators.protocol import GeneratorContext as GeneratorContext
-from agentgym_train.generators.protocol import GeneratorPlugin as GeneratorPlugin
-from agentgym_train.generators.protocol import Sample as Sample
-from agentgym_train.generators.protocol import Sampling as Sampling
-from agentgym_train.generators.protocol import Session as Session
-from agentgym_train.models.chat import Chat
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from agentgym_envs.pool import Description
+    from agentgym_train.config import Config
+    from agentgym_train.data.batching import Batch, Forward
+    from agentgym_train.data.types import Failure, Group, Trajectory
+    from agentgym_train.distributed import Distributed
+    from agentgym_train.models.chat import Chat
 
 STREAMS = {
     "reference": "log-probabilities under the initial policy",
@@ -61,7 +65,7 @@ class AlgorithmPlugin(ABC):
     """The options of an algorithm."""
 
     @abstractmethod
-    def build(self) -> "Algorithm":
+    def build(self) -> Algorithm:
         """Returns the algorithm of a run."""
 
 
@@ -117,6 +121,8 @@ class Algorithm(AlgorithmPlugin):
         The trainer calls it after ``compute_advantages``. It runs no forward and no backward pass
         for these trajectories. Their weight still counts. By default there are none.
         """
+        import torch
+
         return torch.zeros(len(batch.group_B), dtype=torch.bool)
 
     @abstractmethod
@@ -133,7 +139,7 @@ class CurriculumPlugin(ABC):
     """The options of a curriculum."""
 
     @abstractmethod
-    def build(self) -> "Curriculum":
+    def build(self) -> Curriculum:
         """Returns a curriculum with the state of a new run."""
 
 
@@ -143,7 +149,7 @@ class Curriculum(CurriculumPlugin):
     The defaults fit a curriculum that depends only on the step.
     """
 
-    def build(self) -> "Curriculum":
+    def build(self) -> Curriculum:
         """Returns itself: a curriculum that depends only on the step has no state."""
         return self
 
@@ -277,7 +283,7 @@ class ScorerPlugin(ABC):
         """
 
     @abstractmethod
-    def build(self, context: RunContext) -> "Scorer":
+    def build(self, context: RunContext) -> Scorer:
         """Returns the scorer of one process."""
 
 
@@ -287,7 +293,7 @@ class Scorer(ScorerPlugin):
     Scores and successes stay the environment's.
     """
 
-    def build(self, context: RunContext) -> "Scorer":
+    def build(self, context: RunContext) -> Scorer:
         """Returns itself: a scorer without state is its own options."""
         return self
 

@@ -13,12 +13,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from agentgym_train import plugins
 from agentgym_train.assembly import Parts
-from agentgym_train.data.batching import Batch, pack
+from agentgym_train.data.batching import Batch, Forward, pack
 from agentgym_train.data.types import Failure, Group
 from agentgym_train.engine import checkpoint
 from agentgym_train.engine.deepspeed import Frozen, loading
-from agentgym_train.engine.logps import Forward
 from agentgym_train.errors import ConfigError, FaultBudgetError, TrainingError
 from agentgym_train.files import write_whole
 from agentgym_train.generators.probe import check_logps
@@ -51,6 +51,7 @@ class Trainer:
         self.config, self.folder, self.tokenizer = parts.config, parts.folder, parts.tokenizer
         self.envs, self.algorithm, self.generator = parts.envs, parts.algorithm, parts.generator
         self.engines, self.shape = parts.engines, parts.shape
+        self.code = plugins.code(parts.config)
         self.engine, self.critic = self.engines[0], next(iter(self.engines[1:]), None)
         self.distributed = self.engine.distributed
         self.producers = self._producers(parts.model_path)
@@ -281,6 +282,7 @@ class Trainer:
             self.distributed.size,
             self.shape,
             budgets,
+            self.code,
         )
         checkpoint.save(
             self.folder,

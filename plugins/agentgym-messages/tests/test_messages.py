@@ -8,7 +8,7 @@ from warm import Warm
 
 from agentgym_train import config as configuration
 from agentgym_train import plugins
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError
 from agentgym_train.models.chat import Chat
 from agentgym_train.protocols import RunContext

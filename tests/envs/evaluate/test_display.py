@@ -6,7 +6,7 @@ import pytest
 
 from agentgym_envs.evaluate.display import show
 from agentgym_envs.evaluate.tables import PAIRED, Table
-from agentgym_envs.terminal import Output
+from agentgym_envs.terminal import CommandConsole
 
 BASE, OTHER = "results/qwen2.5-7b-instruct-checkpoint-100", "qwen2.5-7b-instruct-checkpoint-2000"
 VALUES = (f"{OTHER} − {BASE}", "40", "+0.125", "-0.01 to +0.26", "7", "2", "0.18")
@@ -16,7 +16,7 @@ WIDE = Table([(name, name) for name in ("name", *map(str, range(1000, 1040)))], 
 
 def printed(table, *, terminal, width=80):
     file = io.StringIO()
-    console = Output(file=file, force_terminal=terminal, width=width, color_system=None)
+    console = CommandConsole(file=file, force_terminal=terminal, width=width, color_system=None)
     show(console, table, "the title")
     return file.getvalue().splitlines()
 

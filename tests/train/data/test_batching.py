@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group, Trajectory, Turn
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.learning import streams
 
 turns = st.builds(

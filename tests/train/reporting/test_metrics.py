@@ -12,7 +12,7 @@ import tiny
 from agentgym_envs.pool import Description
 from agentgym_train import config as configuration
 from agentgym_train.data.types import Group, Status, Trajectory, Turn
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.reporting import metrics
 from agentgym_train.rollout.environments import Collected, TrainingEnv
 from agentgym_train.scorers.penalty import Penalty

@@ -25,8 +25,8 @@ from agentgym_train.algorithms.grpo import GRPO
 from agentgym_train.config import EnvConfig
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group, Status, Trajectory, Turn
+from agentgym_train.distributed import Distributed
 from agentgym_train.engine import checkpoint
-from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import (
     ConfigError,
     ModelError,

@@ -17,7 +17,7 @@ from agentgym_train import config as configuration
 from agentgym_train import plugins
 from agentgym_train.config import EnvConfig, ScratchConfig
 from agentgym_train.data.types import Failure, Status, Trajectory, Turn
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError, ModelError
 from agentgym_train.evaluation import episodes, evaluate
 from agentgym_train.generators.hf import HFGenerator

@@ -20,13 +20,13 @@ from agentgym_envs.evaluate import record
 from agentgym_envs.pool import describe
 from agentgym_train import cli, plugins
 from agentgym_train import config as configuration
+from agentgym_train.assembly import check_group_size
 from agentgym_train.data.types import Group, Status, Trajectory, Turn
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError
 from agentgym_train.protocols import RunContext, SourcePlugin
 from agentgym_train.reporting import metrics
 from agentgym_train.rollout import tasks
-from agentgym_train.run.prepare import check_group_size
 from agentgym_train.sources import rollout
 from agentgym_train.sources.dataset import DatasetSource
 from agentgym_train.sources.mixture import MixtureSource, shares

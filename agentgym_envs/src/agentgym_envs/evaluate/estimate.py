@@ -21,7 +21,7 @@ from agentgym_envs.evaluate.runner import Limits, Runner
 from agentgym_envs.evaluate.settings import Settings
 from agentgym_envs.evaluate.tables import Table
 from agentgym_envs.stopping import run_tasks
-from agentgym_envs.terminal import Output
+from agentgym_envs.terminal import CommandConsole
 from agentgym_envs.wrappers import FORMATS
 
 CHARACTERS = 4  # per token
@@ -44,7 +44,7 @@ ASSUMED = (
     " than the oracle uses more turns. Neither figure is a bound: other observations, such as"
     " messages of errors, can be longer. --budget-tokens ends a run."
 )
-out = Output(markup=False, emoji=False, highlight=False)
+out = CommandConsole(markup=False, emoji=False, highlight=False)
 
 
 class Method(NamedTuple):

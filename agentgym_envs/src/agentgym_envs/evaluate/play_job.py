@@ -19,12 +19,12 @@ from agentgym_envs.evaluate.sessions import Session, session
 from agentgym_envs.models.connect import connect
 from agentgym_envs.models.provider import Provider
 from agentgym_envs.stopping import run_tasks
-from agentgym_envs.terminal import Output
+from agentgym_envs.terminal import CommandConsole
 
 INTERRUPTED = "interrupted"
 PATIENCE = 2.0  # seconds before a line says that the server's answer is waited for
-out = Output(markup=False, emoji=False, highlight=False)
-err = Output(stderr=True, markup=False, emoji=False, highlight=False)
+out = CommandConsole(markup=False, emoji=False, highlight=False)
+err = CommandConsole(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 class Outcome(NamedTuple):

@@ -16,7 +16,7 @@ from agentgym_envs.models.dialect import Dialect
 from agentgym_envs.models.endpoint import Endpoint, Message, ToolSchema
 from agentgym_envs.models.provider import GREETING
 from agentgym_envs.stopping import run_tasks
-from agentgym_envs.terminal import Output
+from agentgym_envs.terminal import CommandConsole
 
 LOOK: ToolSchema = {
     "type": "function",
@@ -32,7 +32,7 @@ CALLED: Sequence[Message] = (
     {"role": "assistant", "content": "", "tool_calls": [CALL]},
     {"role": "tool", "tool_call_id": "call_1", "content": "A wall."},
 )
-out = Output(markup=False, emoji=False, highlight=False)
+out = CommandConsole(markup=False, emoji=False, highlight=False)
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ from agentgym_envs.evaluate.transcript import fits
 from agentgym_envs.files import replacing
 from agentgym_envs.lines import has
 
-Row = lines.Row
+Row = lines.JsonRow
 EPISODES, SETTINGS, PROMPTS = "episodes.jsonl", "settings.json", "prompts.jsonl"
 USAGE = "usage.jsonl"
 FILES = {SETTINGS, EPISODES, PROMPTS, USAGE}
@@ -151,7 +151,7 @@ class Record(Rows):
             raise ArgumentError(f"cannot write {folder}: {error.strerror}") from error
         _claim(folder, settings)
         busy = f"another run is at work in {folder}: wait for its end, or give another --out"
-        self._lines = lines.Lines(folder / EPISODES, busy=busy)
+        self._lines = lines.JsonLinesFile(folder / EPISODES, busy=busy)
         self.rows, self.cut = read(folder)
         """The lines so far, and the bytes of a partial last line, which is dropped."""
         self._lines.drop(self.cut)
@@ -159,8 +159,8 @@ class Record(Rows):
         """The files that ended in a partial line."""
         self.torn += [folder / name for name in (USAGE, PROMPTS) if _dropped(folder / name)]
         self._settings = read_settings(folder)
-        self._shared: lines.Lines | None = None
-        self._usage: lines.Lines | None = None
+        self._shared: lines.JsonLinesFile | None = None
+        self._usage: lines.JsonLinesFile | None = None
 
     def begin(self, session: Session, *, change: bool) -> None:
         """Adds the session that is about to play to the settings.
@@ -241,10 +241,10 @@ class Record(Rows):
             if file is not None:
                 file.close()
 
-    def _opened_usage(self) -> lines.Lines:
+    def _opened_usage(self) -> lines.JsonLinesFile:
         """Opens the file; a folder of an earlier version gets the usage of its lines first."""
         path = self.folder / USAGE
-        opened = lines.Lines(path, busy=f"another run is at work in {self.folder}")
+        opened = lines.JsonLinesFile(path, busy=f"another run is at work in {self.folder}")
         rows, cut = lines.read(path, fits=_counts, what="usage")
         opened.drop(cut)
         earlier = {} if rows else super().used()
@@ -380,10 +380,10 @@ def _write_settings(folder: Path, settings: Mapping[str, Any]) -> None:
         raise ArgumentError(f"cannot write {folder / SETTINGS}: {error.strerror}") from error
 
 
-def _open_prompts(folder: Path) -> tuple[lines.Lines, dict[str, Any]]:
+def _open_prompts(folder: Path) -> tuple[lines.JsonLinesFile, dict[str, Any]]:
     """Opens the prompts of a folder for appending; drops a partial last line."""
     path = folder / PROMPTS
-    opened = lines.Lines(path, busy=f"another run is at work in {folder}")
+    opened = lines.JsonLinesFile(path, busy=f"another run is at work in {folder}")
     opened.drop(lines.read(path, fits=_names, what="prompt")[1])
     return opened, prompts(folder)
 

@@ -10,14 +10,14 @@ from agentgym_envs.evaluate.job import Job, NothingToPlay, prepared
 from agentgym_envs.evaluate.options import Options
 from agentgym_envs.evaluate.play_job import INTERRUPTED, Outcome, carry_out
 from agentgym_envs.evaluate.tables import Line, Table
-from agentgym_envs.terminal import Output
+from agentgym_envs.terminal import CommandConsole
 
 MARKED = (
     "*: episodes are missing; the figure is of the finished ones, which are the short ones. In [ ]"
     " is the success if all missing episodes fail, and if all are solved"
 )
-out = Output(markup=False, emoji=False, highlight=False)
-err = Output(stderr=True, markup=False, emoji=False, highlight=False)
+out = CommandConsole(markup=False, emoji=False, highlight=False)
+err = CommandConsole(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 class Pair(NamedTuple):

@@ -11,7 +11,7 @@ from statistics import fmean
 
 from agentgym_envs.evaluate.metrics import grouped
 from agentgym_envs.feedback.record import CHOICES, Pair
-from agentgym_envs.lines import Row
+from agentgym_envs.lines import JsonRow
 
 Choices = dict[str, str]
 """The choices for one pair, by annotator."""
@@ -44,7 +44,7 @@ class Agreement:
         return f"agreement of {names}: {self.raw:.2f}, {name} κ {kappa}"
 
 
-def agreement(comparisons: Iterable[Row]) -> Agreement:
+def agreement(comparisons: Iterable[JsonRow]) -> Agreement:
     """Returns the agreement of all annotators.
 
     Args:

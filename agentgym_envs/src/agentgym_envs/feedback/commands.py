@@ -10,8 +10,8 @@ from rich.console import Console
 
 from agentgym_envs.errors import ArgumentError, UnknownName
 from agentgym_envs.files import replacing
-from agentgym_envs.lines import Row
-from agentgym_envs.terminal import Output
+from agentgym_envs.lines import JsonRow
+from agentgym_envs.terminal import CommandConsole
 
 if TYPE_CHECKING:
     from agentgym_envs.feedback.session import Session
@@ -20,8 +20,8 @@ Folders = Annotated[
     list[Path],
     typer.Argument(help="One or two results of agentgym eval or runs of agentgym-train."),
 ]
-out = Output(markup=False, emoji=False, highlight=False)
-err = Output(stderr=True, markup=False, emoji=False, highlight=False)
+out = CommandConsole(markup=False, emoji=False, highlight=False)
+err = CommandConsole(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 def compare(
@@ -108,7 +108,7 @@ def _why(left_out: Mapping[str, int]) -> str:
     return "".join(f"; left out, as {reason}: {count}" for reason, count in left_out.items())
 
 
-def _pairs(folders: list[Path]) -> list[Row]:
+def _pairs(folders: list[Path]) -> list[JsonRow]:
     """Returns the pairs of episodes of result folders.
 
     Raises:

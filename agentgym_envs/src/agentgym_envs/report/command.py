@@ -15,11 +15,11 @@ from agentgym_envs.feedback.judged import judged
 from agentgym_envs.feedback.record import read, standing
 from agentgym_envs.report.data import Run, Section
 from agentgym_envs.report.html import replaces, write_report
-from agentgym_envs.terminal import Output
+from agentgym_envs.terminal import CommandConsole
 
 PAIRED = "the same tasks in both"  # the title of a table
-out = Output(markup=False, emoji=False, highlight=False)
-err = Output(stderr=True, markup=False, emoji=False, highlight=False)
+out = CommandConsole(markup=False, emoji=False, highlight=False)
+err = CommandConsole(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 def report(

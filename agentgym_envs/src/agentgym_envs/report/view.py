@@ -11,10 +11,10 @@ from agentgym_envs.errors import ArgumentError
 from agentgym_envs.pages.server import LocalHandler, LocalServer
 from agentgym_envs.report.following import Following
 from agentgym_envs.report.html import PLACE, SERVED, page
-from agentgym_envs.terminal import Output
+from agentgym_envs.terminal import CommandConsole
 
-out = Output(markup=False, emoji=False, highlight=False)
-err = Output(stderr=True, markup=False, emoji=False, highlight=False)
+out = CommandConsole(markup=False, emoji=False, highlight=False)
+err = CommandConsole(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 def view(

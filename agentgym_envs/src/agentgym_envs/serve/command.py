@@ -16,7 +16,7 @@ from agentgym_envs.pool.greeting import TOKEN
 from agentgym_envs.pool.host import Host
 from agentgym_envs.serve.limits import Limits, allow_descriptors
 from agentgym_envs.stopping import GRACE, stop
-from agentgym_envs.terminal import Output
+from agentgym_envs.terminal import CommandConsole
 
 PACKAGES = ("uvicorn", "httptools", "websockets", "mcp_types")  # of version 2 of mcp
 BACKLOG = 2048  # connections that wait to be accepted
@@ -24,7 +24,7 @@ OTHER_FILES = 1024  # open files of the server beside its connections
 BUFFER = 2**17  # bytes; the system keeps at most twice as many for each direction of a connection
 HOST_FILES = 2**16  # open files of a host: about three per worker process
 DRAIN = 30  # seconds in which requests can finish after SIGTERM
-out = Output(emoji=False, highlight=False)
+out = CommandConsole(emoji=False, highlight=False)
 
 
 def serve(

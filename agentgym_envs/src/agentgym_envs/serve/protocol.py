@@ -16,13 +16,13 @@ from agentgym_envs.serve.http import READ_ON, Scope, check_sender, error_headers
 from agentgym_envs.serve.peers import PIECE, TURN, Peers, Unread
 from agentgym_envs.serve.rate import LONGEST_WAIT
 from agentgym_envs.serve.refusal import Refusal
-from agentgym_envs.terminal import Output
+from agentgym_envs.terminal import CommandConsole
 
 LARGEST_HEAD = 2**16  # bytes of a head, and of all that follows it without a byte of the body
 MOST_HEADERS = 128  # with trailers
 MOST_CHUNKED = 3  # bytes that a chunked body may take for each of its bytes, beside a largest head
 NOTICE = 1.0  # seconds after a signal before a line says that the server waits
-err = Output(stderr=True, markup=False, emoji=False, highlight=False)
+err = CommandConsole(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 class _Flow(FlowControl):

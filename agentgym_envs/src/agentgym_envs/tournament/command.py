@@ -25,7 +25,7 @@ from agentgym_envs.evaluate.settings import Settings
 from agentgym_envs.evaluate.tables import counted
 from agentgym_envs.keywords import keywords
 from agentgym_envs.tasks import select, spread
-from agentgym_envs.terminal import Output
+from agentgym_envs.terminal import CommandConsole
 from agentgym_envs.tournament.competitor import Competitor, competitors
 from agentgym_envs.tournament.loop import Loop
 from agentgym_envs.tournament.players import players as read_players
@@ -33,8 +33,8 @@ from agentgym_envs.tournament.schedule import TRIES, Contest, Tournament, checke
 from agentgym_envs.tournament.standings import meanings, shared_standings, standings
 
 SELDOM = 10.0  # seconds between two reports of a server's failures
-out = Output(markup=False, emoji=False, highlight=False)
-err = Output(stderr=True, markup=False, emoji=False, highlight=False)
+out = CommandConsole(markup=False, emoji=False, highlight=False)
+err = CommandConsole(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 def tournament(

@@ -6,6 +6,7 @@ Shapes: B trajectories, T tokens of the longest.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -166,6 +167,28 @@ class Batch:
         """Returns a batch with ``change`` applied to every tensor."""
         fields = {name: change(v) for name, v in vars(self).items() if name != "streams"}
         return Batch(**fields, streams={name: change(v) for name, v in self.streams.items()})
+
+
+class Forward(NamedTuple):
+    """The model's output for each action token, given all tokens before it.
+
+    float32; 0 for other tokens, except for ``value_BT``.
+    """
+
+    logp_BT: Tensor
+    """Log-probability of the token, in nats."""
+    entropy_BT: Tensor | None = None
+    """Entropy over the whole vocabulary, in nats; without gradient. None unless requested."""
+    bonus_BT: Tensor | None = None
+    """Entropy over the probable tokens, in nats, with gradient. None unless requested.
+
+    See :func:`~agentgym_train.models.chunked_head.entropy_that_matters`.
+    """
+    value_BT: Tensor | None = None
+    """A critic's estimate of the return from before the token on, for all tokens, with gradient.
+
+    None without a critic.
+    """
 
 
 def pack(groups: Sequence[Group], *, mask_cut_actions: bool = False) -> Batch:

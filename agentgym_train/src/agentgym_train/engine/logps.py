@@ -7,35 +7,13 @@ Shapes: B trajectories, T tokens, N action tokens.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from torch import Tensor
 from torch.nn.functional import pad
 
-from agentgym_train.data.batching import Batch
+from agentgym_train.data.batching import Batch, Forward
 from agentgym_train.models.policy import Output, Policy
-
-
-class Forward(NamedTuple):
-    """The model's output for each action token, given all tokens before it.
-
-    float32; 0 for other tokens, except for ``value_BT``.
-    """
-
-    logp_BT: Tensor
-    """Log-probability of the token, in nats."""
-    entropy_BT: Tensor | None = None
-    """Entropy over the whole vocabulary, in nats; without gradient. None unless requested."""
-    bonus_BT: Tensor | None = None
-    """Entropy over the probable tokens, in nats, with gradient. None unless requested.
-
-    See :func:`~agentgym_train.models.chunked_head.entropy_that_matters`.
-    """
-    value_BT: Tensor | None = None
-    """A critic's estimate of the return from before the token on, for all tokens, with gradient.
-
-    None without a critic.
-    """
 
 
 def token_logps(

@@ -14,7 +14,7 @@ from agentgym_envs.pool import Description
 from agentgym_envs.tasks import spread
 from agentgym_train.config import Config
 from agentgym_train.data.types import Trajectory
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.evaluation import episodes, evaluate
 from agentgym_train.files import writing
 from agentgym_train.protocols import Generator

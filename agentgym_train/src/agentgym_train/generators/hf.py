@@ -18,8 +18,8 @@ from torch import Tensor
 from transformers import AutoModelForCausalLM, PreTrainedModel
 from transformers import __version__ as transformers_version
 
-from agentgym_train.data.batching import Batch
-from agentgym_train.engine.logps import Forward, token_logps
+from agentgym_train.data.batching import Batch, Forward
+from agentgym_train.engine.logps import token_logps
 from agentgym_train.errors import ModelError
 from agentgym_train.generators import probe
 from agentgym_train.generators.float32 import in_float32

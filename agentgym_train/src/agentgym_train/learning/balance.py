@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from agentgym_train.data.batching import Batch
 from agentgym_train.data.rounds import Unit, plan
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 
 Origin = tuple[int, int]
 """The process that has a trajectory, and its row in the batch of that process."""

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from agentgym_train.data.batching import Batch
 from agentgym_train.data.types import Group
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.learning.balance import Share, share_out
 
 Producer = Callable[[Batch], Tensor]

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from agentgym_train.data.types import Failure
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.reporting.metrics import MetricsFile, read
 
 

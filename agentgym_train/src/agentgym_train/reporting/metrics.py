@@ -14,7 +14,7 @@ import torch
 
 from agentgym_envs.scores import all_equal
 from agentgym_train.data.types import Failure, Group, Status
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.errors import RunFolderError
 from agentgym_train.files import append, write_sealed, write_whole
 

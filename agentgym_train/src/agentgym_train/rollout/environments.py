@@ -14,7 +14,7 @@ from agentgym_train import plugins
 from agentgym_train.config import Config
 from agentgym_train.curricula import answers
 from agentgym_train.data.types import Failure, Group
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.models.chat import Chat
 from agentgym_train.protocols import Generator, RunContext, Scorer, Source
 from agentgym_train.rollout import tasks

@@ -5,7 +5,7 @@ from contextlib import closing
 
 from agentgym_envs.errors import ConformanceError
 from agentgym_train.data.types import Group
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.protocols import Source
 
 PROCESSES = (1, 2, 3)
