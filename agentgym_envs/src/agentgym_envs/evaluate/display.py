@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from rich import box
 from rich.console import Console
-from rich.table import ResultTable as RichTable
+from rich.table import Table as RichTable
 from rich.text import Text
 
 from agentgym_envs.evaluate import tables

@@ -27,8 +27,7 @@ from agentgym_envs.errors import (
     ProviderError,
     ProviderRefused,
 )
-from agentgym_envs.evaluate.agents.base import AgentFactory
-from agentgym_envs.evaluate.agents.baselines import Oracle
+from agentgym_envs.evaluate.agents.base import AgentFactory, OracleAgent
 from agentgym_envs.evaluate.budget import MeteredClient, UsageBudget, used_by
 from agentgym_envs.evaluate.calls import AgentCaller
 from agentgym_envs.evaluate.episode import EnvSlot, play
@@ -211,7 +210,7 @@ class EvalRunner:
     def _listing(self, env: EvalEnv) -> dict[str, Any]:
         """Returns the keyword for admissible actions if the agent needs them."""
         name = registry.named(env.env_id)
-        if self.factory.target is Oracle and not env.text_env:
+        if self.factory.target is OracleAgent and not env.text_env:
             raise ArgumentError(f"{name} has no oracle")
         if not self.factory.lists_actions:
             return {}

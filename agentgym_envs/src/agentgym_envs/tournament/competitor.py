@@ -13,7 +13,13 @@ from agentgym_envs.errors import (
     UnknownName,
     shown,
 )
-from agentgym_envs.evaluate.agents.base import AGENTS, ASK_ORACLE, AgentFactory, Opening, load
+from agentgym_envs.evaluate.agents.base import (
+    AGENTS,
+    ASK_ORACLE,
+    AgentFactory,
+    EpisodeOpening,
+    load,
+)
 from agentgym_envs.evaluate.budget import MeteredClient, UsageBudget, UsageTotals
 from agentgym_envs.evaluate.calls import AgentCaller, made
 from agentgym_envs.evaluate.transcript import ChatMessages, OnReply, ToolSchemas
@@ -188,7 +194,7 @@ class _AgentSeat:
 
     def start(self, task_id: str) -> None:
         game, seat = self._game, self._seat
-        opening = Opening(
+        opening = EpisodeOpening(
             task_id=task_id,
             attempt=0,
             goal=game.goal(seat),
