@@ -27,7 +27,7 @@ from agentgym_envs.envs.tools.tasks import DOMAINS, KINDS, case_of, tasks
 from agentgym_envs.envs.tools.understanding import understand
 from agentgym_envs.envs.tools.user import CONSENT, PATIENCE, ScriptedUser
 from agentgym_envs.evaluate.plan import plan as make_plan
-from agentgym_envs.models.answers import Reply, ToolCall, Usage
+from agentgym_envs.models.answers import ModelReply, TokenUsage, ToolCall
 from agentgym_envs.pool import describe
 from agentgym_envs.serve.tools import EnvTools
 from agentgym_envs.wrappers.formats import FunctionCall
@@ -835,7 +835,7 @@ class Caller:
         self.tools, self.seen = tools, messages
         call = json.loads(next(self.calls))
         made = ToolCall(call["name"], json.dumps(call["arguments"]), "c")
-        return Reply(text="", usage=Usage(1, 1), tool_calls=(made,))
+        return ModelReply(text="", usage=TokenUsage(1, 1), tool_calls=(made,))
 
 
 def test_an_agent_with_function_calls_gets_the_types_and_solves_a_task(tmp_path):

@@ -14,7 +14,7 @@ from agentgym_envs.evaluate.agents.base import AgentFactory, EpisodeOpening
 from agentgym_envs.evaluate.plan import plan
 from agentgym_envs.feedback.export import LeftOut, conversation
 from agentgym_envs.models.answers import ToolCall
-from agentgym_envs.models.client import Client, Endpoint
+from agentgym_envs.models.client import ChatClient, ModelEndpoint
 
 REACT = "Thought: north seems right.\nAction: go north"
 
@@ -367,7 +367,7 @@ def test_the_latest_picture_is_sent_with_the_conversation(agent):
     """
 
     async def conversation(url):
-        async with Client(Endpoint(model="stub", base_url=url)) as client:
+        async with ChatClient(ModelEndpoint(model="stub", base_url=url)) as client:
             player = load(agent).make(client)
             await player.start(
                 EpisodeOpening(

@@ -10,7 +10,7 @@ from stub_model import StubModel, ok
 from agentgym_envs.evaluate.agents import load
 from agentgym_envs.evaluate.agents.base import EpisodeOpening
 from agentgym_envs.models.connect import connect
-from agentgym_envs.models.endpoint import Endpoint
+from agentgym_envs.models.endpoint import ModelEndpoint
 from agentgym_envs.wrappers.formats import FunctionCall
 from agentgym_envs.wrappers.responses import FormatError
 
@@ -109,7 +109,7 @@ def play(api, answers, turns):
 
     async def main(model):
         name = getattr(model, "api", "chat")
-        endpoint = Endpoint(model="stub", api=name, base_url=model.url, retries=0)
+        endpoint = ModelEndpoint(model="stub", api=name, base_url=model.url, retries=0)
         async with connect(endpoint) as client:
             player = load("function").make(client)
             await player.start(EpisodeOpening("task", 0, "", "Rules.", "", TOOLS.schema()))

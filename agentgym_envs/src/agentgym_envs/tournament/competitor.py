@@ -23,10 +23,10 @@ from agentgym_envs.evaluate.agents.base import (
 from agentgym_envs.evaluate.budget import MeteredClient, UsageBudget, UsageTotals
 from agentgym_envs.evaluate.calls import AgentCaller, made
 from agentgym_envs.evaluate.transcript import ChatMessages, OnReply, ToolSchemas
-from agentgym_envs.models.answers import Reply
+from agentgym_envs.models.answers import ModelReply
 from agentgym_envs.models.connect import connect
-from agentgym_envs.models.endpoint import Endpoint
-from agentgym_envs.models.provider import Provider
+from agentgym_envs.models.endpoint import ModelEndpoint
+from agentgym_envs.models.provider import ModelClient
 from agentgym_envs.multi.game import TextGame
 from agentgym_envs.multi.players import make_player
 from agentgym_envs.tournament.loop import Loop
@@ -82,7 +82,7 @@ class Competitor:
     loop: Loop
     caller: AgentCaller
     factory: AgentFactory | None = None
-    client: Provider | None = None
+    client: ModelClient | None = None
     budget: UsageBudget = field(default_factory=UsageBudget)
     failures: int = 0
     since: float = 0.0
@@ -120,7 +120,7 @@ class Competitor:
         if self.client is None:
             return None
 
-        def noted(messages: ChatMessages, tools: ToolSchemas, reply: Reply) -> None:
+        def noted(messages: ChatMessages, tools: ToolSchemas, reply: ModelReply) -> None:
             self.served.add(reply.model)
             on_reply(messages, tools, reply)
 
@@ -261,7 +261,7 @@ def _competitor(
     _check(settings, factory)
     client = None
     if factory.needs_client:
-        client = connect(Endpoint(**settings.endpoint), connections=connections)
+        client = connect(ModelEndpoint(**settings.endpoint), connections=connections)
     made(lambda: factory.make(client))  # rejects an invalid option before any file is written
     names = ("budget_tokens", "budget_cost")
     budget = UsageBudget(settings.budget_tokens, settings.budget_cost, names)

@@ -13,8 +13,8 @@ from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate.agents.base import Agent, EpisodeEnding, EpisodeOpening
 from agentgym_envs.models.answers import ToolCall
 from agentgym_envs.models.calls import with_ids
-from agentgym_envs.models.endpoint import Message
-from agentgym_envs.models.provider import Provider
+from agentgym_envs.models.endpoint import ChatMessage
+from agentgym_envs.models.provider import ModelClient
 from agentgym_envs.wrappers.responses import FormatError, split_thought
 
 PICTURE = "screenshot"
@@ -48,13 +48,13 @@ class ChatAgent(Agent):
             observation, without a goal); None sends all.
     """
 
-    def __init__(self, *, client: Provider, window: int | None = None):
+    def __init__(self, *, client: ModelClient, window: int | None = None):
         if window is not None and (not isinstance(window, int) or window < 1):
             raise ArgumentError(f"window={window!r}: must be a whole number from 1 up")
         self.client, self.window = client, window
-        self.messages: list[Message] = []
+        self.messages: list[ChatMessage] = []
         self.reasoning = self.picture = ""
-        self.replay: Message = {}
+        self.replay: ChatMessage = {}
 
     async def start(self, opening: EpisodeOpening) -> None:
         """Starts the conversation with the rules."""
@@ -73,7 +73,7 @@ class ChatAgent(Agent):
         """Returns the model's answer to the conversation so far."""
         return await self.ask()
 
-    async def ask(self, *more: Message) -> str:
+    async def ask(self, *more: ChatMessage) -> str:
         """Returns the model's answer to the visible conversation and ``more``."""
         reply = await self.client.complete(pictured([*self.visible(), *more], self.picture))
         self.reasoning = reply.reasoning
@@ -81,7 +81,7 @@ class ChatAgent(Agent):
         self.replay = {"replay": reply.replay} if reply.replay and not reply.tool_calls else {}
         return reply.text
 
-    def visible(self) -> list[Message]:
+    def visible(self) -> list[ChatMessage]:
         """Returns the messages to send: all, or the rules, the goal and the latest turns."""
         rules, *turns = self.messages
         # The latest may not be answered yet.
@@ -149,7 +149,7 @@ class ReflectAgent(ReactAgent):
         """Asks the model for the lesson of a failure."""
         if ending.success:
             return None
-        question: Message = {
+        question: ChatMessage = {
             "role": "user",
             "content": ASK_LESSON.format(observation=ending.observation),
         }
@@ -166,7 +166,7 @@ class FunctionAgent(ChatAgent):
 
     format = "function"
 
-    def __init__(self, *, client: Provider):
+    def __init__(self, *, client: ModelClient):
         super().__init__(client=client)
 
     async def start(self, opening: EpisodeOpening) -> None:
@@ -179,7 +179,7 @@ class FunctionAgent(ChatAgent):
     async def act(self, observation: str, info: Mapping[str, Any]) -> str:
         """Asks the model. The first call of its reply is the action."""
         text = shown(observation, info)
-        results: list[Message] = [
+        results: list[ChatMessage] = [
             {"role": "tool", "tool_call_id": call, "content": NOT_EXECUTED if number else text}
             for number, call in enumerate(self._called)
         ]
@@ -195,7 +195,7 @@ class FunctionAgent(ChatAgent):
         return thinking(said, f"<tool_call>{_written(reply.tool_calls[0])}</tool_call>")
 
 
-def pictured(messages: list[Message], picture: str) -> list[Message]:
+def pictured(messages: list[ChatMessage], picture: str) -> list[ChatMessage]:
     """Returns the messages with a picture in the latest one; earlier pictures are not sent again.
 
     Args:
