@@ -11,12 +11,12 @@ from agentgym_envs.evaluate.agents import load
 from agentgym_envs.evaluate.agents.base import EpisodeOpening
 from agentgym_envs.models.connect import connect
 from agentgym_envs.models.endpoint import ModelEndpoint
-from agentgym_envs.wrappers.formats import FunctionCall
+from agentgym_envs.wrappers.formats import FunctionCallFormat
 from agentgym_envs.wrappers.responses import FormatError
 
 pytestmark = pytest.mark.usefixtures("provider_sdks")
 
-TOOLS = FunctionCall({"look": "look", "go": "go {direction}"})
+TOOLS = FunctionCallFormat({"look": "look", "go": "go {direction}"})
 MISSING = object()
 
 

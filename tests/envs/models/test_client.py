@@ -41,7 +41,7 @@ from agentgym_envs.models import answers
 from agentgym_envs.models.answers import TokenUsage, ToolCall
 from agentgym_envs.models.client import ChatClient, ModelEndpoint
 from agentgym_envs.models.dialect import ServerDialect
-from agentgym_envs.wrappers.formats import FunctionCall
+from agentgym_envs.wrappers.formats import FunctionCallFormat
 
 MESSAGES = [{"role": "system", "content": "You walk."}, {"role": "user", "content": "Where to?"}]
 KEY = "sk-marker-0123456789abcdef"
@@ -225,7 +225,7 @@ def test_thoughts_without_a_call_are_not_sent_back():
 
 
 def test_tools_are_offered_and_called():
-    tools = FunctionCall(MazeEnv.tools).schema()
+    tools = FunctionCallFormat(MazeEnv.tools).schema()
     with StubModel([tool_call("go", {"direction": "north"})]) as model:
         reply = use(to(model), "complete", MESSAGES, tools=tools)
     assert model.requests[0].body["tools"] == tools

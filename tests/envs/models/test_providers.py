@@ -29,7 +29,7 @@ from agentgym_envs.models.apis import APIS
 from agentgym_envs.models.connect import connect
 from agentgym_envs.models.dialect import ServerDialect
 from agentgym_envs.models.endpoint import ModelEndpoint
-from agentgym_envs.wrappers.formats import FunctionCall
+from agentgym_envs.wrappers.formats import FunctionCallFormat
 
 READERS = (anthropic.read, google.read, responses.read)
 
@@ -39,7 +39,7 @@ STUBS = {stub.api: stub for stub in (StubAnthropic, StubResponses, StubGoogle)}
 MESSAGES = [{"role": "system", "content": "You walk."}, {"role": "user", "content": "Where to?"}]
 KEY = "marker-0123456789abcdef"
 PNG = "iVBORw0KGgo="
-TOOLS = FunctionCall(MazeEnv.tools).schema()
+TOOLS = FunctionCallFormat(MazeEnv.tools).schema()
 every_api = pytest.mark.parametrize("stub", STUBS.values(), ids=STUBS)
 
 

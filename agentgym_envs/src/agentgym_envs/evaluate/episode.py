@@ -20,7 +20,7 @@ from agentgym_envs.evaluate.record import EpisodeRow
 from agentgym_envs.pool import AsyncEnvPool, PoolResult
 from agentgym_envs.scores import above
 from agentgym_envs.wrappers import FORMATS
-from agentgym_envs.wrappers.formats import Format, FunctionCall
+from agentgym_envs.wrappers.formats import FunctionCallFormat, ResponseFormat
 from agentgym_envs.wrappers.responses import FormatError
 
 NO_LIMIT = AgentCaller()
@@ -169,7 +169,7 @@ def _opening(
         else memory
     )
     rules = FORMATS[form](item.env.tools).describe() if form else ""
-    tools = FunctionCall(item.env.tools).schema()
+    tools = FunctionCallFormat(item.env.tools).schema()
     return EpisodeOpening(
         item.task_id, item.attempt, goal, item.env.instructions, rules, tools, own, seat
     )
@@ -213,7 +213,7 @@ def _checked(result: PoolResult) -> PoolResult:
 def turn(
     observation: str,
     response: str,
-    reader: Format | None,
+    reader: ResponseFormat | None,
     reward: float,
     invalid: bool,
     seat: str = "",

@@ -17,7 +17,7 @@ from agentgym_envs.models.answers import (
     understood,
 )
 from agentgym_envs.models.dialect import ServerDialect
-from agentgym_envs.models.endpoint import LIMITS, ChatMessage, ToolSchema
+from agentgym_envs.models.endpoint import LIMITS, ChatMessage, ModelEndpoint, ToolSchema
 from agentgym_envs.models.parts import EMPTY, replayed
 from agentgym_envs.models.provider import ModelClient
 

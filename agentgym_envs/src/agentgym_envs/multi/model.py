@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from agentgym_envs.models.client import ChatClient, ChatMessage
 from agentgym_envs.models.endpoint import ModelEndpoint
-from agentgym_envs.wrappers.formats import Plain
+from agentgym_envs.wrappers.formats import PlainFormat
 from agentgym_envs.wrappers.responses import FormatError
 
 
@@ -31,7 +31,7 @@ class ModelPlayer:
         base_url = os.environ.get("OPENAI_BASE_URL", "https://api.openai.com/v1")
         self._endpoint = ModelEndpoint(model=model, base_url=base_url, api_key_env="OPENAI_API_KEY")
         self._endpoint.key()  # raises now if the key is missing
-        self._format = Plain({})
+        self._format = PlainFormat({})
         self._rules: ChatMessage = {"role": "system", "content": rules}
         self._messages: list[ChatMessage] = []
 

@@ -13,7 +13,7 @@ from agentgym_envs.spaces import Unicode
 from agentgym_envs.tasks import SPLITS
 from agentgym_envs.testing.resources import children, threads
 from agentgym_envs.testing.subject import Subject, expect, refused, unwrapped
-from agentgym_envs.wrappers.formats import FunctionCall, parameters, typed
+from agentgym_envs.wrappers.formats import FunctionCallFormat, parameters, typed
 
 
 def spec_and_spaces(subject: Subject) -> None:
@@ -122,7 +122,7 @@ def tools(subject: Subject) -> str:
             extra <= set(parameters(template)),
             f"{template!r}: there are schemas of other parameters than its own: {sorted(extra)}",
         )
-    calls = FunctionCall(found)
+    calls = FunctionCallFormat(found)
     for action in subject.offered:
         try:
             calls.render(action)  # render also reads the action back

@@ -29,20 +29,20 @@ from agentgym_envs.models.endpoint import ModelEndpoint
 from agentgym_envs.models.provider import ModelClient
 from agentgym_envs.multi.game import TextGame
 from agentgym_envs.multi.players import make_player
-from agentgym_envs.tournament.loop import Loop
+from agentgym_envs.tournament.loop import EventLoopThread
 from agentgym_envs.tournament.players import PlayerSettings
-from agentgym_envs.wrappers import FORMATS, Format
-from agentgym_envs.wrappers.formats import FunctionCall
+from agentgym_envs.wrappers import FORMATS, ResponseFormat
+from agentgym_envs.wrappers.formats import FunctionCallFormat
 
 SCRIPTED = ("random", "oracle")  # players of every game
 FAILURES = 8  # failed games in a row that end a player's tournament
 OUTAGE = 600.0  # seconds for which a model's server may fail before its games count
 
 
-class Seated(Protocol):
+class SeatedPlayer(Protocol):
     """A player in one seat of one game."""
 
-    reader: Format | None
+    reader: ResponseFormat | None
     """Reads responses; None: a response is the action."""
     usage: UsageTotals
 
@@ -62,7 +62,7 @@ class Seated(Protocol):
 
 
 @dataclass
-class Competitor:
+class TournamentPlayer:
     """A player of a tournament.
 
     Attributes:
@@ -79,7 +79,7 @@ class Competitor:
     """
 
     settings: PlayerSettings
-    loop: Loop
+    loop: EventLoopThread
     caller: AgentCaller
     factory: AgentFactory | None = None
     client: ModelClient | None = None
@@ -155,7 +155,7 @@ class Competitor:
         if self.client:
             self.loop.run(self.client.close())
 
-    def sit(self, game: TextGame, seat: str, on_reply: OnReply) -> Seated:
+    def sit(self, game: TextGame, seat: str, on_reply: OnReply) -> SeatedPlayer:
         """Returns the player in a seat of a game that has begun.
 
         ``on_reply`` receives its model's requests and replies.
@@ -168,9 +168,9 @@ class Competitor:
 class _Script:
     """A scripted player."""
 
-    reader: Format | None = None
+    reader: ResponseFormat | None = None
 
-    def __init__(self, player: Competitor, game: TextGame, seat: str):
+    def __init__(self, player: TournamentPlayer, game: TextGame, seat: str):
         self.usage, self._seed = UsageTotals(), f"{seat} {player.name}"
         self._act = make_player(game, seat, player.settings.agent)
 
@@ -184,7 +184,9 @@ class _Script:
 class _AgentSeat:
     """An agent, which sees what the rules of an evaluation show to it."""
 
-    def __init__(self, player: Competitor, game: TextGame, seat: str, meter: MeteredClient | None):
+    def __init__(
+        self, player: TournamentPlayer, game: TextGame, seat: str, meter: MeteredClient | None
+    ):
         assert player.factory
         self._player, self._game, self._seat, self._factory = player, game, seat, player.factory
         form = player.form
@@ -200,7 +202,7 @@ class _AgentSeat:
             goal=game.goal(seat),
             instructions=game.instructions,
             format_rules=self.reader.describe() if self.reader else "",
-            tools=FunctionCall(game.tools).schema(),
+            tools=FunctionCallFormat(game.tools).schema(),
             seat=seat,
         )
         self._agent = made(lambda: self._factory.make(self._meter))
@@ -227,11 +229,11 @@ class _AgentSeat:
 def competitors(
     settings: Iterable[PlayerSettings],
     game: TextGame,
-    loop: Loop,
+    loop: EventLoopThread,
     caller: AgentCaller,
     *,
     connections: int,
-) -> dict[str, Competitor]:
+) -> dict[str, TournamentPlayer]:
     """Returns the players of a game by name.
 
     Args:
@@ -248,13 +250,17 @@ def competitors(
 
 
 def _competitor(
-    settings: PlayerSettings, game: TextGame, loop: Loop, caller: AgentCaller, connections: int
-) -> Competitor:
+    settings: PlayerSettings,
+    game: TextGame,
+    loop: EventLoopThread,
+    caller: AgentCaller,
+    connections: int,
+) -> TournamentPlayer:
     agent, agents = settings.agent, plugins.discover(AGENTS)
     scripted = [*SCRIPTED, *game.players]
     if agent in scripted:
         _check_script(settings)
-        return Competitor(settings, loop, caller)
+        return TournamentPlayer(settings, loop, caller)
     if ":" not in agent and agent not in agents:
         raise UnknownName("player", agent, {*scripted, *agents})
     factory = load(agent, settings.options)
@@ -265,7 +271,7 @@ def _competitor(
     made(lambda: factory.make(client))  # rejects an invalid option before any file is written
     names = ("budget_tokens", "budget_cost")
     budget = UsageBudget(settings.budget_tokens, settings.budget_cost, names)
-    return Competitor(settings, loop, caller, factory, client, budget)
+    return TournamentPlayer(settings, loop, caller, factory, client, budget)
 
 
 def _check_script(settings: PlayerSettings) -> None:
