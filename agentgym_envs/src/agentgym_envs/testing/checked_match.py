@@ -11,11 +11,11 @@ from agentgym_envs.multi.make import make_game
 from agentgym_envs.multi.match import GameMatch
 from agentgym_envs.tasks import SPLITS, TaskSet, spread
 from agentgym_envs.testing.checked_env import LONGEST_OBSERVATION
-from agentgym_envs.testing.side_effects import Evidence
+from agentgym_envs.testing.side_effects import SideEffects
 from agentgym_envs.testing.subject import expect
 
 
-class GameSubject:
+class TestedGame:
     """The game under test.
 
     Args:
@@ -24,7 +24,7 @@ class GameSubject:
         evidence: the side effects on this process.
     """
 
-    def __init__(self, game_id: str, kwargs: dict[str, Any], evidence: Evidence):
+    def __init__(self, game_id: str, kwargs: dict[str, Any], evidence: SideEffects):
         self.game_id, self.kwargs, self.evidence = game_id, kwargs, evidence
 
     def make(self) -> TextGame:
