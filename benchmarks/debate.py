@@ -27,9 +27,9 @@ from agentgym_envs.multi.make import make_game
 from agentgym_envs.multi.players import MODEL
 from agentgym_envs.tasks import matching, spread
 from agentgym_envs.tournament.competitor import competitors
-from agentgym_envs.tournament.loop import Loop
+from agentgym_envs.tournament.loop import EventLoopThread
 from agentgym_envs.tournament.players import read
-from agentgym_envs.tournament.schedule import Contest, Tournament
+from agentgym_envs.tournament.schedule import PlannedGame, TournamentRunner
 
 DEBATE = "agentgym/Debate-v1"
 LIMIT = 3600.0  # seconds that a reply may take, with all retries
@@ -66,15 +66,15 @@ def play(
         target=DEBATE, split="test", agent="debate", model=model, format=None, kwargs=method.kwargs
     )
     with ExitStack() as stack:
-        loop = stack.enter_context(closing(Loop()))
+        loop = stack.enter_context(closing(EventLoopThread()))
         entered, game = read(MODEL + model), make_game(DEBATE, **method.kwargs)
         rivals = competitors(entered, game, loop, AgentCaller(LIMIT), connections=concurrency)
         for rival in rivals.values():
             stack.callback(rival.close)
         (name,) = rivals  # of the first seat and of the others
-        contests = [Contest(i, tasks().difficulty(i), (name, name), True) for i in task_ids]
+        contests = [PlannedGame(i, tasks().difficulty(i), (name, name), True) for i in task_ids]
         record = stack.enter_context(closing(RunRecord(folder, settings)))
-        held = Tournament(
+        held = TournamentRunner(
             DEBATE, method.kwargs, tasks(), rivals, loop, settings.key, record, concurrency
         )
         held.run(contests)

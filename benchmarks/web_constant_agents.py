@@ -19,8 +19,8 @@ from typing import Any
 import typer
 from rich.progress import track
 
+from agentgym_envs.envs.web.embedded import LONGEST, solved
 from agentgym_envs.envs.web.evaluators import Scene, evaluate
-from agentgym_websites.env import LONGEST, solved
 from agentgym_websites.fill import FILL
 from agentgym_websites.host import Host, snapshot
 from agentgym_websites.plain import PlainBrowser

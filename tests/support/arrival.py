@@ -20,8 +20,8 @@ import torch
 from agentgym_envs.pool import PoolResult
 from agentgym_envs.tasks import stable_hash
 from agentgym_train.data.batching import pack
-from agentgym_train.engine.logps import token_logps
 from agentgym_train.generators.hf import HF
+from agentgym_train.models.policy import token_logps
 from agentgym_train.protocols import Sampling
 from agentgym_train.rollout.collector import Collector, Start
 

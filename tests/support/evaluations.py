@@ -11,7 +11,7 @@ from agentgym_envs.evaluate.plan import plan
 from agentgym_envs.evaluate.record import RunRecord
 from agentgym_envs.evaluate.runner import EvalRunner, RunLimits
 from agentgym_envs.evaluate.settings import RunSettings
-from agentgym_envs.models.answers import Reply, Usage
+from agentgym_envs.models.answers import ModelReply, TokenUsage
 
 MAZE = "agentgym/Maze-v1"
 
@@ -35,13 +35,13 @@ class Model:
         answer = self.answer(messages)
         if isinstance(answer, Exception):
             raise answer
-        return Reply(text=answer, usage=Usage(100, 10), cost=0.25)
+        return ModelReply(text=answer, usage=TokenUsage(100, 10), cost=0.25)
 
     async def greet(self, tools=None):
         answer = self.answer([{"role": "system"}, {"role": "user", "content": "hello"}])
         if isinstance(answer, Exception):
             raise answer
-        return Reply(text=answer)
+        return ModelReply(text=answer)
 
 
 def evaluate(

@@ -17,13 +17,13 @@ from trainers import make
 from transformers import AutoModelForCausalLM
 
 from agentgym_envs.errors import BrokenPlugin, EnvFailure
+from agentgym_train.data.balance import share_out
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Failure
 from agentgym_train.distributed import Distributed
 from agentgym_train.engine import checkpoint
 from agentgym_train.errors import ConfigError, FaultBudgetError, ModelError, TrainingError
 from agentgym_train.evaluation import evaluate
-from agentgym_train.learning.balance import share_out
 from agentgym_train.reporting import metrics
 from agentgym_train.rollout import descriptions
 

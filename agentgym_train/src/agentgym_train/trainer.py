@@ -29,8 +29,7 @@ from agentgym_train.models.loading import load_model
 from agentgym_train.pipeline import Collection, Pipeline
 from agentgym_train.protocols import StepPlan
 from agentgym_train.reporting import metrics
-from agentgym_train.reporting.failures import FailureLog
-from agentgym_train.reporting.metrics import MetricsFile
+from agentgym_train.reporting.metrics import FailureLog, MetricsFile
 from agentgym_train.rollout.build import sampling
 from agentgym_train.rollout.environments import Collected, TrainingEnv
 from agentgym_train.scorers import rewards
@@ -54,6 +53,7 @@ class Trainer:
         self.code = plugins.code(parts.config)
         self.engine, self.critic = self.engines[0], next(iter(self.engines[1:]), None)
         self.distributed = self.engine.distributed
+        self._watched = rewards.watched(self.config.scorer)
         self.producers = self._producers(parts.model_path)
         self.start = self._resume(parts.newest) if parts.newest else 0
         metrics_file, failures_file = (self.folder / name for name in checkpoint.LINES)
@@ -77,7 +77,7 @@ class Trainer:
 
         The algorithm requires some. The metrics of learned scorers require others.
         """
-        return {*self.algorithm.required_streams, *rewards.watched(self.config.scorer)}
+        return {*self.algorithm.required_streams, *self._watched}
 
     def train(self, log: Log, evaluate: Evaluate) -> None:
         """Runs the remaining steps.

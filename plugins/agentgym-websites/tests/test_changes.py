@@ -82,12 +82,12 @@ def played(host, task):
 
 def judged(host, task, browser, said):
     env = WebSitesEnv()
-    env._host, env.task = host, Task(id=task["name"], split=task["split"], difficulty=1, data=task)
+    env.host, env.task = host, Task(id=task["name"], split=task["split"], difficulty=1, data=task)
     outcome = env.judge(
         Action("stop", text=said),
         SimpleNamespace(page=SimpleNamespace(url=browser.url), another_tab=nullcontext),
     )
-    env._host = None
+    env.host = None
     return outcome
 
 

@@ -297,8 +297,8 @@ def done(env, verb, name, role, rest="", **where):
 @pytest.mark.browser
 @pytest.mark.slow
 def test_the_script_votes_folds_suggests_previews_and_checks(env):
-    query = env._host.database("forum").execute
-    title = titles(asked(env._host, "/"))[0]
+    query = env.host.database("forum").execute
+    title = titles(asked(env.host, "/"))[0]
     shown = done(env, "click", "Upvote", "button", after=title)
     assert "pressed: true" in find(shown, "Upvote", role="button", after=title).properties.lower()
     assert query("SELECT vote FROM votes").fetchall()[0][0] == 1

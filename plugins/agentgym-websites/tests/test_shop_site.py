@@ -437,7 +437,7 @@ def test_menus_suggestions_and_checks_work_in_the_browser(env, query):
     assert ("link 'Teapot'" in opened, "link 'Helmet'" in opened) == (True, False)
     assert "link 'Teapot'" not in env.step("press [Escape]")[0]
 
-    env._host.database("shop").execute(
+    env.host.database("shop").execute(
         "UPDATE products SET name = 'Kettle <b>x</b>' WHERE kind = 'Kettle'"
     )
     seen = act(env, "type", "searchbox", "Search", "kettle", "0")

@@ -16,12 +16,13 @@ import pytest
 
 import agentgym_envs  # noqa: F401  it registers the environment
 import agentgym_websites
+from agentgym_envs.envs.web.embedded import LONGEST, solved
 from agentgym_envs.envs.web.evaluators import Scene, evaluate
 from agentgym_envs.envs.web.proxy import Request
 from agentgym_envs.errors import TaskError
 from agentgym_envs.tasks import SPLITS
 from agentgym_websites import host as hosts
-from agentgym_websites.env import LONGEST, WebSitesEnv, solved
+from agentgym_websites.env import WebSitesEnv
 from agentgym_websites.fill import FILL
 from agentgym_websites.map.route import SPEEDS, find_route, told
 from agentgym_websites.site import ORIGINS, money, open_database
@@ -223,7 +224,7 @@ def test_the_oracle_solves_an_instance_of_every_template(every):
 
 
 def cart(env):
-    return env._host.database("shop").execute("SELECT count(*) FROM cart").fetchone()[0]
+    return env.host.database("shop").execute("SELECT count(*) FROM cart").fetchone()[0]
 
 
 @pytest.mark.browser
@@ -398,3 +399,14 @@ def test_the_readme_counts_what_there_is(snapshots):
         for name, noun in nouns.items():
             count = snapshots[tables].execute(f"SELECT count(*) FROM {name}").fetchone()[0]
             assert re.search(rf"\b{count:,}\s{noun}", README), (name, count)
+
+
+def test_the_sites_need_only_the_interface_for_embedded_sites():
+    """Sites of other distributions can do what these do."""
+    sources = "".join(file.read_text() for file in PACKAGE.rglob("*.py"))
+    found = set(re.findall(r"^\s*(?:from|import) (agentgym_envs\S*)", sources, re.M))
+    assert found == {
+        "agentgym_envs.envs.web.embedded",
+        "agentgym_envs.errors",
+        "agentgym_envs.tasks",
+    }

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from agentgym_envs import plugins
 from agentgym_envs.cli import app
-from agentgym_envs.evaluate.agents.base import Ending, Opening, load
+from agentgym_envs.evaluate.agents.base import EpisodeEnding, EpisodeOpening, load
 from agentgym_envs.evaluate.estimate import METHODS, FamilyEstimate, RequestShape
 from agentgym_envs.evaluate.record import EPISODES, LAYOUT, SETTINGS, read, read_settings
 
@@ -224,11 +224,11 @@ def episode(factory, client, *, attempts, turns):
         memory = []
         for number in range(attempts):
             agent = factory.make(client)
-            await agent.start(Opening("t", number, "goal", "X", "", (), memory))
+            await agent.start(EpisodeOpening("t", number, "goal", "X", "", (), memory))
             for _ in range(turns):
                 await agent.act("room", {})
             if factory.learns:
-                memory.append(await agent.end(Ending("room", False, 0.0, True)))
+                memory.append(await agent.end(EpisodeEnding("room", False, 0.0, True)))
 
     asyncio.run(play())
 

@@ -10,7 +10,7 @@ from agentgym_envs.errors import ProviderError
 from agentgym_envs.evaluate import live as module
 from agentgym_envs.evaluate.budget import UsageTotals
 from agentgym_envs.evaluate.live import LiveDisplay, RunCounts
-from agentgym_envs.models.answers import Reply
+from agentgym_envs.models.answers import ModelReply
 
 DONE = {"row": "episode", "success": True}
 FAULT = {"row": "fault", "fault": "agent", "error": "bug 1", "task_id": "t", "try": 1}
@@ -123,7 +123,7 @@ def test_in_a_terminal_the_lines_are_redrawn(text):
 def test_replies_that_reach_the_limit_are_shown_and_warned_about_once():
     def events(live):
         for n in range(60):
-            live.reply(Reply(text="x", finish="length" if n % 3 == 0 else "stop"))
+            live.reply(ModelReply(text="x", finish="length" if n % 3 == 0 else "stop"))
         assert "20 of 60 replies cut" in live.state.news
 
     (warning,) = shown(events).splitlines()
@@ -132,6 +132,6 @@ def test_replies_that_reach_the_limit_are_shown_and_warned_about_once():
 
     def few(live):
         for n in range(60):
-            live.reply(Reply(text="x", finish="length" if n == 0 else "stop"))
+            live.reply(ModelReply(text="x", finish="length" if n == 0 else "stop"))
 
     assert shown(few) == ""

@@ -12,7 +12,7 @@ from agentgym_envs.evaluate.live import LiveDisplay, RunCounts
 from agentgym_envs.evaluate.prompt_limit import prompt_limit
 from agentgym_envs.evaluate.record import EpisodeRows
 from agentgym_envs.evaluate.transcript import EpisodeTranscript
-from agentgym_envs.models.answers import Reply, Usage
+from agentgym_envs.models.answers import ModelReply, TokenUsage
 
 GROWING = [400 * n for n in range(1, 21)]
 
@@ -76,8 +76,8 @@ class Server(Model):
     async def complete(self, messages, *, tools=None, sample=""):
         self.asked.append(messages)
         words = sum(len(str(message["content"]).split()) for message in messages)
-        usage = None if self.limit is None else Usage(min(words, self.limit), 3)
-        return Reply(text=f"I go on. {len(self.asked)} " * 9, usage=usage)
+        usage = None if self.limit is None else TokenUsage(min(words, self.limit), 3)
+        return ModelReply(text=f"I go on. {len(self.asked)} " * 9, usage=usage)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,11 @@ def transcript(counts, messages, seats=("",)):
     for n, count in enumerate(counts):
         for seat in seats:
             tokens = count(n, seat)
-            kept.add(messages(n, seat), (), Reply(text=f"reply {n} {seat}", usage=Usage(tokens, 1)))
+            kept.add(
+                messages(n, seat),
+                (),
+                ModelReply(text=f"reply {n} {seat}", usage=TokenUsage(tokens, 1)),
+            )
             turns.append({"seat": seat})
     return kept.row
 

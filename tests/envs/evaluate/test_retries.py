@@ -21,7 +21,7 @@ from agentgym_envs.evaluate.plan import EvalEnv, PlannedEpisode
 from agentgym_envs.evaluate.record import EpisodeKey, EpisodeRows
 from agentgym_envs.evaluate.runner import DISTURBANCES, GIVE_UP, REFUSALS, EvalRunner, RunLimits
 from agentgym_envs.evaluate.settings import RunSettings
-from agentgym_envs.models.answers import Reply
+from agentgym_envs.models.answers import ModelReply
 
 PLAYED = {"success": True, "score": 1.0, "end": "terminated", "turns": [], "memory": None}
 LOST, FAILED, DOWN = NeighbourFailed("lost"), EnvRaised("failed"), ProviderError("down", 500)
@@ -106,7 +106,7 @@ class Server:
         return outcome
 
 
-HELLO = Reply(text="hello")
+HELLO = ModelReply(text="hello")
 
 
 def test_an_outage_costs_no_try_and_ends_the_run_by_its_time(run):

@@ -8,10 +8,10 @@ from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate.record import LAYOUT, SETTINGS, RunRecord, read_settings
 from agentgym_envs.evaluate.sessions import session, without_secrets
 from agentgym_envs.evaluate.settings import RunSettings
-from agentgym_envs.models.endpoint import Endpoint
+from agentgym_envs.models.endpoint import ModelEndpoint
 
 SAMPLE = RunSettings(agent="react", model="m")
-SERVER = Endpoint(model="m", base_url="http://127.0.0.1:1/v1", api_key_env="MY_KEY")
+SERVER = ModelEndpoint(model="m", base_url="http://127.0.0.1:1/v1", api_key_env="MY_KEY")
 ROW = {
     **dict.fromkeys(("suite", "scenario", "family", "env_id", "task_id", "settings"), "x"),
     "row": "fault",

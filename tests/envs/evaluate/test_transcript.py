@@ -8,7 +8,7 @@ from evaluations import Model, evaluate, mazes
 
 from agentgym_envs.evaluate.record import EPISODES, PROMPTS, EpisodeRows, prompts, read
 from agentgym_envs.evaluate.transcript import EpisodeTranscript, conversation, fits, requests
-from agentgym_envs.models.answers import Reply
+from agentgym_envs.models.answers import ModelReply
 
 WINDOWED = ["chat", "react", "correct", "plan", "reflect"]
 
@@ -79,7 +79,7 @@ def test_pictures_are_marked_and_tools_are_shared():
     kept = EpisodeTranscript(rows.share, [])
     tools = [{"type": "function", "function": {"name": "act"}}]
     asked = [{"role": "user", "content": [{"type": "text", "text": "see"}, picture]}]
-    kept.add(asked, tools, Reply(text="ok", reasoning="hm", finish="stop"))
+    kept.add(asked, tools, ModelReply(text="ok", reasoning="hm", finish="stop"))
     assert "base64" not in json.dumps(kept.row)
     (call,) = kept.row["calls"]
     assert rows.prompts[call["tools"]] == tools

@@ -5,14 +5,16 @@ from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate.record import EpisodeRows
 from agentgym_envs.feedback.pairs import pairs
 from agentgym_envs.feedback.record import standing
-from agentgym_envs.feedback.session import Session
+from agentgym_envs.feedback.session import JudgingSession
 
 
 def session(tasks=3, seed=0, file=None, *, turned=False):
     one = [result(f"t-{i}", [turn(1, response="of one")]) for i in range(tasks)]
     two = [result(f"t-{i}", [turn(1, response="of two")]) for i in range(tasks)]
     runs = [("one", one), ("two", two)]
-    return Session(pairs(runs[::-1] if turned else runs, str), file or EpisodeRows(), seed=seed)
+    return JudgingSession(
+        pairs(runs[::-1] if turned else runs, str), file or EpisodeRows(), seed=seed
+    )
 
 
 def first(side):

@@ -13,12 +13,12 @@ from agentgym_train.algorithms.ppo import PPO
 from agentgym_train.algorithms.reinforce_pp import ReinforcePP
 from agentgym_train.algorithms.rloo import RLOO
 from agentgym_train.algorithms.sft import SFT
+from agentgym_train.data.balance import share_out
 from agentgym_train.data.batching import Forward, pack
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
-from agentgym_train.engine.logps import token_logps
 from agentgym_train.errors import ConfigError
-from agentgym_train.learning.balance import share_out
+from agentgym_train.models.policy import token_logps
 from agentgym_train.scorers.rewards import rewarded
 
 ALL = [GRPO, RLOO, ReinforcePP, GiGPO]

@@ -3,11 +3,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentgym_train.data.balance import share_out
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
 from agentgym_train.learning import streams
-from agentgym_train.learning.balance import share_out
 
 turns = st.builds(
     lambda p, a, r, v: Turn("", p, a, [-0.5] * len(a), v, reward=r),

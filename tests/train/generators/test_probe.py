@@ -5,10 +5,10 @@ import pytest
 import tiny
 import torch
 
-from agentgym_train.engine.logps import token_logps
 from agentgym_train.errors import ModelError
 from agentgym_train.generators import hf, probe, ragged_cache
 from agentgym_train.generators.hf import HF
+from agentgym_train.models.policy import token_logps
 from agentgym_train.protocols import Sample, Sampling
 
 SAMPLING = Sampling(temperature=0.7, max_new_tokens=100, stop_ids=frozenset(range(20)))

@@ -6,9 +6,9 @@ from typing import Any
 
 from agentgym_envs.errors import ArgumentError, ContextExceeded, ConversationRefused
 from agentgym_envs.evaluate.transcript import OnReply
-from agentgym_envs.models.answers import Reply, one_line
-from agentgym_envs.models.endpoint import Message
-from agentgym_envs.models.provider import Provider
+from agentgym_envs.models.answers import ModelReply, one_line
+from agentgym_envs.models.endpoint import ChatMessage
+from agentgym_envs.models.provider import ModelClient
 
 
 def money(cost: float) -> str:
@@ -113,22 +113,22 @@ class MeteredClient:
         on_reply: called with each request's messages and tools, and the reply.
     """
 
-    def __init__(self, client: Provider, budget: UsageBudget, sample: str = ""):
+    def __init__(self, client: ModelClient, budget: UsageBudget, sample: str = ""):
         self._client, self._budget, self._sample = client, budget, sample
         self.usage = UsageTotals()
         self.tools: Sequence[Mapping[str, Any]] | None = None
         self.on_reply: OnReply = lambda messages, tools, reply: None
 
     async def complete(
-        self, messages: Sequence[Message], *, tools: Sequence[Mapping[str, Any]] | None = None
-    ) -> Reply:
+        self, messages: Sequence[ChatMessage], *, tools: Sequence[Mapping[str, Any]] | None = None
+    ) -> ModelReply:
         """Asks the model.
 
         Raises:
             ArgumentError: there is a budget, and the server does not say what it used.
             ConversationRefused: the model or a filter refused to answer.
             ContextExceeded: the conversation and the reply fill the model's context.
-            ProviderError: see :class:`~agentgym_envs.models.provider.Provider`.
+            ProviderError: see :class:`~agentgym_envs.models.provider.ModelClient`.
         """
         self.tools = tools
         # The number of the call: the same question can be asked twice in an episode.
@@ -152,7 +152,7 @@ class MeteredClient:
         return reply
 
 
-def used_by(reply: Reply) -> UsageTotals:
+def used_by(reply: ModelReply) -> UsageTotals:
     """Returns the usage of one reply."""
     if reply.cached:
         return UsageTotals(calls=1, cached_calls=1)

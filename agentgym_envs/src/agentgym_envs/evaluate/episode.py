@@ -12,7 +12,7 @@ from agentgym_envs.errors import (
     ConversationRefused,
     ProviderError,
 )
-from agentgym_envs.evaluate.agents import ASK_ORACLE, Agent, Ending, Opening
+from agentgym_envs.evaluate.agents import ASK_ORACLE, Agent, EpisodeEnding, EpisodeOpening
 from agentgym_envs.evaluate.calls import AgentCaller, made
 from agentgym_envs.evaluate.packing import thought
 from agentgym_envs.evaluate.plan import PlannedEpisode
@@ -20,7 +20,7 @@ from agentgym_envs.evaluate.record import EpisodeRow
 from agentgym_envs.pool import AsyncEnvPool, PoolResult
 from agentgym_envs.scores import above
 from agentgym_envs.wrappers import FORMATS
-from agentgym_envs.wrappers.formats import Format, FunctionCall
+from agentgym_envs.wrappers.formats import FunctionCallFormat, ResponseFormat
 from agentgym_envs.wrappers.responses import FormatError
 
 NO_LIMIT = AgentCaller()
@@ -120,7 +120,7 @@ async def _ended(
     lessons = {}
     for seat, agent in agents.items():
         own = bool(_own(info, "successes", seat, success)), float(_own(info, "scores", seat, score))
-        ending = Ending(seen[seat], *own, end != "terminated")
+        ending = EpisodeEnding(seen[seat], *own, end != "terminated")
         lessons[seat] = await _lesson(agent, ending, caller)
     outcome = {"success": success, "score": score, "end": end, "last": result.observation}
     return {**outcome, "memory": _left(lessons)}
@@ -161,7 +161,7 @@ def _left(lessons: Mapping[str, Any]) -> Any:
 
 def _opening(
     item: PlannedEpisode, info: Mapping[str, Any], form: str | None, memory: Sequence[Any]
-) -> Opening:
+) -> EpisodeOpening:
     seat, goal = _seat(info), str(info.get("goal", ""))
     own = (
         [left.get(seat) if isinstance(left, Mapping) else None for left in memory]
@@ -169,11 +169,13 @@ def _opening(
         else memory
     )
     rules = FORMATS[form](item.env.tools).describe() if form else ""
-    tools = FunctionCall(item.env.tools).schema()
-    return Opening(item.task_id, item.attempt, goal, item.env.instructions, rules, tools, own, seat)
+    tools = FunctionCallFormat(item.env.tools).schema()
+    return EpisodeOpening(
+        item.task_id, item.attempt, goal, item.env.instructions, rules, tools, own, seat
+    )
 
 
-async def _lesson(agent: Agent, ending: Ending, caller: AgentCaller) -> Any:
+async def _lesson(agent: Agent, ending: EpisodeEnding, caller: AgentCaller) -> Any:
     """Returns an agent's lesson for its next attempt; None if its model fails.
 
     The episode counts in both cases.
@@ -211,7 +213,7 @@ def _checked(result: PoolResult) -> PoolResult:
 def turn(
     observation: str,
     response: str,
-    reader: Format | None,
+    reader: ResponseFormat | None,
     reward: float,
     invalid: bool,
     seat: str = "",

@@ -17,8 +17,8 @@ from agentgym_envs.evaluate.suites import suites
 from agentgym_envs.keywords import keywords
 from agentgym_envs.models.cache import ReplyCache
 from agentgym_envs.models.connect import connect
-from agentgym_envs.models.endpoint import Endpoint
-from agentgym_envs.models.provider import Provider
+from agentgym_envs.models.endpoint import ModelEndpoint
+from agentgym_envs.models.provider import ModelClient
 
 RESULTS = Path("results")
 
@@ -37,7 +37,7 @@ class EvalJob:
     items: list[PlannedEpisode]
     skipped: list[SkippedFamily]
     """Families that cannot be played here."""
-    client: Provider | None
+    client: ModelClient | None
     """None if the agent does not act through a model."""
 
     @property
@@ -157,13 +157,13 @@ def _sampling(given: EvalOptions) -> dict[str, Any]:
     }
 
 
-def _client(given: EvalOptions, factory: AgentFactory, settings: RunSettings) -> Provider | None:
+def _client(given: EvalOptions, factory: AgentFactory, settings: RunSettings) -> ModelClient | None:
     if not factory.needs_client:
         return None
     if given.dry_run:
         factory.make()
         return None
-    endpoint = Endpoint(model=given.model, **settings.sampling, **given.endpoint)
+    endpoint = ModelEndpoint(model=given.model, **settings.sampling, **given.endpoint)
     cache = ReplyCache(given.cache) if given.cache else None
     client = connect(endpoint, connections=given.concurrency, cache=cache)
     factory.make(client)  # rejects an invalid option before any file is written

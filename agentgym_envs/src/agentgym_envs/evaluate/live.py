@@ -33,7 +33,7 @@ from agentgym_envs.evaluate.budget import UsageTotals
 from agentgym_envs.evaluate.prompt_limit import warning
 from agentgym_envs.evaluate.record import EpisodeRow
 from agentgym_envs.evaluate.tables import counted
-from agentgym_envs.models.answers import Reply
+from agentgym_envs.models.answers import ModelReply
 
 EVERY = 10.0  # seconds between two lines outside a terminal
 SAMPLE, MANY = 20, 0.05  # replies before a warning, and the share of cut ones that it is about
@@ -85,7 +85,7 @@ class RunCounts:
         """Counts a turn."""
         self._turns += 1
 
-    def reply(self, reply: Reply) -> None:
+    def reply(self, reply: ModelReply) -> None:
         """Counts a reply."""
         self.replies += 1
         self.cut += reply.finish == "length"
@@ -199,7 +199,7 @@ class LiveDisplay:
             self.state.failure(row["error"])
             self._kinds.add(row["error"], f" (task {row['task_id']}, try {row['try']})")
 
-    def reply(self, reply: Reply) -> None:
+    def reply(self, reply: ModelReply) -> None:
         """Takes a reply in; warns once if many reach the limit of tokens."""
         state = self.state
         state.reply(reply)

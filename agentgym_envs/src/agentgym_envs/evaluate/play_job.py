@@ -17,7 +17,7 @@ from agentgym_envs.evaluate.record import EpisodeKey, EpisodeRow, RunRecord
 from agentgym_envs.evaluate.runner import HOPELESS, EvalRunner
 from agentgym_envs.evaluate.sessions import SessionEntry, session
 from agentgym_envs.models.connect import connect
-from agentgym_envs.models.provider import Provider
+from agentgym_envs.models.provider import ModelClient
 from agentgym_envs.stopping import run_tasks
 from agentgym_envs.terminal import CommandConsole
 
@@ -144,12 +144,12 @@ def _advice(error: ProviderRefused) -> str:
     )
 
 
-async def _checked(client: Provider) -> None:
+async def _checked(client: ModelClient) -> None:
     async with client:
         await _check(client)
 
 
-async def _check(client: Provider) -> None:
+async def _check(client: ModelClient) -> None:
     """Asks whether the model can be had; says what is waited for if that takes long."""
     failed: list[str] = []
     client.on_failure = lambda error, wait: failed.append(str(error))

@@ -12,8 +12,8 @@ from agentgym_envs.errors import ProviderError
 from agentgym_envs.evaluate.budget import UsageTotals, used_by
 from agentgym_envs.evaluate.job import EvalJob
 from agentgym_envs.models.connect import connect
-from agentgym_envs.models.dialect import Dialect
-from agentgym_envs.models.endpoint import Endpoint, Message, ToolSchema
+from agentgym_envs.models.dialect import ServerDialect
+from agentgym_envs.models.endpoint import ChatMessage, ModelEndpoint, ToolSchema
 from agentgym_envs.models.provider import GREETING
 from agentgym_envs.stopping import run_tasks
 from agentgym_envs.terminal import CommandConsole
@@ -27,7 +27,7 @@ LOOK: ToolSchema = {
     },
 }
 CALL = {"id": "call_1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
-CALLED: Sequence[Message] = (
+CALLED: Sequence[ChatMessage] = (
     {"role": "user", "content": "Look, and then say one word."},
     {"role": "assistant", "content": "", "tool_calls": [CALL]},
     {"role": "tool", "tool_call_id": "call_1", "content": "A wall."},
@@ -40,14 +40,14 @@ class RequestFeature:
     """A part of the run's requests, and a request that has it."""
 
     name: str
-    endpoint: Endpoint
-    messages: Sequence[Message] = GREETING[1:]
+    endpoint: ModelEndpoint
+    messages: Sequence[ChatMessage] = GREETING[1:]
     tools: Sequence[ToolSchema] | None = None
     needed: bool = True
     """Whether the run has this part."""
 
 
-def parts_of(job: EvalJob, endpoint: Endpoint) -> list[RequestFeature]:
+def parts_of(job: EvalJob, endpoint: ModelEndpoint) -> list[RequestFeature]:
     """Returns the parts of a job's requests: each alone, and at last all together."""
     plain = replace(endpoint, temperature=None, max_tokens=None, effort=None, extra={})
     functions = job.factory.format == "function"
@@ -85,7 +85,7 @@ async def probed(part: RequestFeature) -> tuple[str, str, UsageTotals]:
                 str(error),
                 UsageTotals(),
             )
-        changes = client.dialect.changes(Dialect.first(part.endpoint))
+        changes = client.dialect.changes(ServerDialect.first(part.endpoint))
         uncounted = "" if reply.usage else "the server counts no tokens, so no budget can be kept"
         cut = "the reply reached the limit of tokens" if reply.finish == "length" else ""
         note = "; ".join(filter(None, (changes, uncounted, cut)))

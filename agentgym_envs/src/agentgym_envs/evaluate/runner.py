@@ -27,8 +27,7 @@ from agentgym_envs.errors import (
     ProviderError,
     ProviderRefused,
 )
-from agentgym_envs.evaluate.agents.base import AgentFactory
-from agentgym_envs.evaluate.agents.baselines import Oracle
+from agentgym_envs.evaluate.agents.base import AgentFactory, OracleAgent
 from agentgym_envs.evaluate.budget import MeteredClient, UsageBudget, used_by
 from agentgym_envs.evaluate.calls import AgentCaller
 from agentgym_envs.evaluate.episode import EnvSlot, play
@@ -36,8 +35,8 @@ from agentgym_envs.evaluate.plan import EvalEnv, PlannedEpisode
 from agentgym_envs.evaluate.record import EpisodeKey, EpisodeRow, EpisodeRows, episodes
 from agentgym_envs.evaluate.settings import RunSettings
 from agentgym_envs.evaluate.transcript import ChatMessages, EpisodeTranscript, OnReply, ToolSchemas
-from agentgym_envs.models.answers import Reply
-from agentgym_envs.models.provider import Provider
+from agentgym_envs.models.answers import ModelReply
+from agentgym_envs.models.provider import ModelClient
 from agentgym_envs.pool import AsyncEnvPool
 
 log = logging.getLogger(__name__)
@@ -109,11 +108,11 @@ class EvalRunner:
     factory: AgentFactory
     record: EpisodeRows
     limits: RunLimits
-    client: Provider | None = None
+    client: ModelClient | None = None
     budget: UsageBudget = field(default_factory=UsageBudget)
     on_row: Callable[[EpisodeRow], None] = lambda row: None
     on_turn: Callable[[], None] = lambda: None
-    on_reply: Callable[[Reply], None] = lambda reply: None
+    on_reply: Callable[[ModelReply], None] = lambda reply: None
     strict: bool = False
     """The first failure of an environment is raised."""
     stopped: str = ""
@@ -211,7 +210,7 @@ class EvalRunner:
     def _listing(self, env: EvalEnv) -> dict[str, Any]:
         """Returns the keyword for admissible actions if the agent needs them."""
         name = registry.named(env.env_id)
-        if self.factory.target is Oracle and not env.text_env:
+        if self.factory.target is OracleAgent and not env.text_env:
             raise ArgumentError(f"{name} has no oracle")
         if not self.factory.lists_actions:
             return {}
@@ -343,7 +342,7 @@ class EvalRunner:
         return {**played, **asked}
 
     def _on_reply(self, transcript: EpisodeTranscript) -> OnReply:
-        def on_reply(messages: ChatMessages, tools: ToolSchemas, reply: Reply) -> None:
+        def on_reply(messages: ChatMessages, tools: ToolSchemas, reply: ModelReply) -> None:
             self._answered, self._refused, self._replied = time.monotonic(), 0, True
             transcript.add(messages, tools, reply)
             self.record.served(reply.model)

@@ -19,7 +19,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from agentgym_envs import plugins, registry
-from agentgym_envs.models.endpoint import Endpoint
+from agentgym_envs.models.endpoint import ModelEndpoint
 
 SessionEntry = dict[str, Any]
 OURS = "agentgym-envs"
@@ -28,7 +28,7 @@ _SECRET = re.compile(r"((?:api_?key|password|passwd|secret|access_?token|auth)\w
 
 
 def session(
-    env_ids: Iterable[str], arguments: Sequence[str], endpoints: Sequence[Endpoint] = ()
+    env_ids: Iterable[str], arguments: Sequence[str], endpoints: Sequence[ModelEndpoint] = ()
 ) -> SessionEntry:
     """Describes a session that starts now.
 
@@ -46,7 +46,7 @@ def session(
     }
 
 
-def without_secrets(arguments: Sequence[str], endpoints: Iterable[Endpoint]) -> list[str]:
+def without_secrets(arguments: Sequence[str], endpoints: Iterable[ModelEndpoint]) -> list[str]:
     """Returns arguments without values that look like secrets, and without the models' keys."""
     hidden = [_SECRET.sub(r"\1…", argument) for argument in arguments]
     for endpoint in endpoints:

@@ -16,11 +16,11 @@ from agentgym_envs.feedback.record import episode
 from agentgym_envs.pool import describe
 
 TASK = ("suite", "scenario", "family", "env_id", "task_id")
-Run = tuple[str, Sequence[EpisodeRow]]
+NamedRun = tuple[str, Sequence[EpisodeRow]]
 """The name of a folder of results, and its lines."""
 
 
-def pairs(runs: Sequence[Run], rules: Callable[[str], str]) -> list[EpisodeRow]:
+def pairs(runs: Sequence[NamedRun], rules: Callable[[str], str]) -> list[EpisodeRow]:
     """Returns comparisons without a choice, in the order of the results.
 
     Two identical episodes are not compared.
@@ -58,7 +58,7 @@ def instructions(env_id: str, kwargs: dict[str, Any]) -> str:
         return ""
 
 
-def _between(one: Run, two: Run) -> Iterable[tuple[EpisodeRow, EpisodeRow, EpisodeRow]]:
+def _between(one: NamedRun, two: NamedRun) -> Iterable[tuple[EpisodeRow, EpisodeRow, EpisodeRow]]:
     others = {(*_task(row), row["attempt"]): row for row in record.episodes(two[1])}
     for row in record.episodes(one[1]):
         other = others.get((*_task(row), row["attempt"]))
@@ -66,7 +66,7 @@ def _between(one: Run, two: Run) -> Iterable[tuple[EpisodeRow, EpisodeRow, Episo
             yield row, episode(one[0], row), episode(two[0], other)
 
 
-def _within(one: Run) -> list[tuple[EpisodeRow, EpisodeRow, EpisodeRow]]:
+def _within(one: NamedRun) -> list[tuple[EpisodeRow, EpisodeRow, EpisodeRow]]:
     name, rows = one
     by_task = grouped(record.episodes(rows), _task).values()
     numbered = [

@@ -13,7 +13,7 @@ from agentgym_envs.evaluate.display import PUBLISHED, show, show_legend, show_re
 from agentgym_envs.evaluate.folders import expanded, named
 from agentgym_envs.feedback.judged import judged
 from agentgym_envs.feedback.record import read, standing
-from agentgym_envs.report.data import Run, Section
+from agentgym_envs.report.data import ReportRun, ReportSection
 from agentgym_envs.report.html import replaces, write_report
 from agentgym_envs.terminal import CommandConsole
 
@@ -81,7 +81,7 @@ def _read(folder: Path) -> list[records.EpisodeRow]:
 
 def shown_run(
     name: str, folder: Path, rows: list[records.EpisodeRow], settings: Mapping[str, Any]
-) -> Run:
+) -> ReportRun:
     """Returns a run for the page, with its table as numbers.
 
     ``rows`` has the lines of the folder and rows of its missing episodes.
@@ -91,7 +91,7 @@ def shown_run(
         column for key, head in table.columns for column in tables.IN_PAGE.get(key, [(key, head)])
     ]
     notes = [*table.notes, *remarks(rows, settings), *tables.notes(rows)]
-    return Run(
+    return ReportRun(
         name=name,
         settings={key: value for key, value in settings.items() if key != "planned"},
         rows=[row for row in rows if row["row"] != "missing"],
@@ -105,16 +105,16 @@ def shown_run(
     )
 
 
-def legend(runs: Sequence[Run]) -> str:
+def legend(runs: Sequence[ReportRun]) -> str:
     """Returns the meaning of the columns of all runs."""
     return " ".join(tables.in_order({text for run in runs for text in run.legend}))
 
 
-def shown_sections(runs: Sequence[tuple[str, Sequence[records.EpisodeRow]]]) -> list[Section]:
+def shown_sections(runs: Sequence[tuple[str, Sequence[records.EpisodeRow]]]) -> list[ReportSection]:
     """Returns the tables for the page that compare runs with each other and with the paper."""
     found = {PAIRED: tables.pairings(runs), PUBLISHED: tables.published(runs)}
     return [
-        Section(
+        ReportSection(
             title.capitalize(),
             table.columns,
             table.lines,

@@ -27,7 +27,7 @@ RESULT = ("success", "score", "end", "prompt_limit")
 
 
 @dataclass(frozen=True)
-class Place:
+class LinePlace:
     """The place of a line."""
 
     folder: Path
@@ -45,7 +45,7 @@ class Place:
 
 
 @dataclass
-class Followed:
+class FollowedRun:
     """One run, of which the lines before ``read`` are known."""
 
     folder: Path
@@ -56,7 +56,7 @@ class Followed:
     tail: bytes = b""
     """The last bytes before ``read``."""
 
-    def news(self) -> Iterator[tuple[Place, EpisodeRow]]:
+    def news(self) -> Iterator[tuple[LinePlace, EpisodeRow]]:
         """Reads the new lines; a partial last line waits for its rest.
 
         Raises:
@@ -75,7 +75,7 @@ class Followed:
                 f"{self.folder} holds no results: {EPISODES} cannot be read ({error.strerror})"
             ) from error
         for line in whole.split(b"\n") if end else ():
-            place = Place(self.folder, len(self.rows) + 1, self.read, len(line))
+            place = LinePlace(self.folder, len(self.rows) + 1, self.read, len(line))
             row = record.parsed(line, self.folder, place.number)
             self.rows.append(_counted(row))
             self.read += len(line) + 1
@@ -107,7 +107,7 @@ class Followed:
             return True
 
 
-class Following:
+class FollowedRuns:
     """Runs in the order of their names, and their episodes in the order in which they were read.
 
     Args:
@@ -130,9 +130,9 @@ class Following:
         self._tables()
 
     def _begin(self) -> None:
-        self._runs: list[Followed] = []
+        self._runs: list[FollowedRun] = []
         self._entries: list[dict[str, Any]] = []
-        self._places: list[Place] = []
+        self._places: list[LinePlace] = []
         self._overview: Mapping[str, Any] = {}
         self._next = 0.0
         self.version += 1
@@ -144,7 +144,7 @@ class Following:
         if any(run.folder not in found or run.replaced for run in self._runs):
             self._begin()
             known = []
-        self._runs += [Followed(folder) for folder in found if folder not in known]
+        self._runs += [FollowedRun(folder) for folder in found if folder not in known]
         for run in self._runs:
             run.settings = found[run.folder]
         for number, run in enumerate(self._runs):

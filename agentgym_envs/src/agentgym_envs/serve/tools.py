@@ -12,7 +12,7 @@ from agentgym_envs.pool import PoolResult
 from agentgym_envs.serve.refusal import RefusedRequest
 from agentgym_envs.serve.sessions import ClientSession, EnvSessions
 from agentgym_envs.wrappers import FormatError
-from agentgym_envs.wrappers.formats import FunctionCall
+from agentgym_envs.wrappers.formats import FunctionCallFormat
 
 SESSION = {"type": "integer", "description": "The session's number, which reset returns."}
 RESET = {
@@ -46,7 +46,7 @@ class EnvTools:
     def __init__(self, sessions: EnvSessions):
         self._sessions = sessions
         own = {k: v for k, v in sessions.description.tools.items() if k not in OWN}
-        self._functions = FunctionCall({**ACT, **own})
+        self._functions = FunctionCallFormat({**ACT, **own})
 
     @property
     def instructions(self) -> str:

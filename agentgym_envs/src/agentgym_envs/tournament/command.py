@@ -26,10 +26,16 @@ from agentgym_envs.evaluate.tables import counted
 from agentgym_envs.keywords import keywords
 from agentgym_envs.tasks import select, spread
 from agentgym_envs.terminal import CommandConsole
-from agentgym_envs.tournament.competitor import Competitor, competitors
-from agentgym_envs.tournament.loop import Loop
+from agentgym_envs.tournament.competitor import TournamentPlayer, competitors
+from agentgym_envs.tournament.loop import EventLoopThread
 from agentgym_envs.tournament.players import players as read_players
-from agentgym_envs.tournament.schedule import TRIES, Contest, Tournament, checked_game, schedule
+from agentgym_envs.tournament.schedule import (
+    TRIES,
+    PlannedGame,
+    TournamentRunner,
+    checked_game,
+    schedule,
+)
 from agentgym_envs.tournament.standings import meanings, shared_standings, standings
 
 SELDOM = 10.0  # seconds between two reports of a server's failures
@@ -80,7 +86,7 @@ def tournament(
     settings = RunSettings(target=game, split=split, agent="tournament", format=None, kwargs=kwargs)
     folder = out_ or Path("results") / re.sub(r"[^\w.-]+", "-", f"{game}-tournament").lstrip("-.")
     with ExitStack() as stack:
-        loop, caller = stack.enter_context(closing(Loop())), AgentCaller(agent_timeout)
+        loop, caller = stack.enter_context(closing(EventLoopThread())), AgentCaller(agent_timeout)
         rivals = competitors(entered, played, loop, caller, connections=concurrency)
         for rival in rivals.values():
             stack.callback(rival.close)
@@ -89,7 +95,9 @@ def tournament(
         chosen = spread(ids, len(ids) if episodes is None else episodes)
         contests = schedule(rivals, tasks, chosen, shared=played.cooperative)
         record = stack.enter_context(closing(_opened(folder, settings, rivals.values())))
-        held = Tournament(game, kwargs, tasks, rivals, loop, settings.key, record, concurrency)
+        held = TournamentRunner(
+            game, kwargs, tasks, rivals, loop, settings.key, record, concurrency
+        )
         if missing := held.missing(contests):
             record.begin(_session(game, rivals.values()), change=allow_version_change)
         record.plan(map(held.head, contests))
@@ -100,7 +108,7 @@ def tournament(
         raise typer.Exit(1)
 
 
-def _opened(folder: Path, settings: RunSettings, rivals: Iterable[Competitor]) -> RunRecord:
+def _opened(folder: Path, settings: RunSettings, rivals: Iterable[TournamentPlayer]) -> RunRecord:
     """Opens the record. A new one is created only if all models can be had."""
     lines = folder / EPISODES
     if not lines.exists() or not lines.stat().st_size:
@@ -111,19 +119,19 @@ def _opened(folder: Path, settings: RunSettings, rivals: Iterable[Competitor]) -
     return record
 
 
-def _session(game: str, rivals: Iterable[Competitor]) -> SessionEntry:
+def _session(game: str, rivals: Iterable[TournamentPlayer]) -> SessionEntry:
     """Describes this start; the settings of a game's players name their servers."""
     return session([game], sys.argv[1:], [r.client.endpoint for r in rivals if r.client])
 
 
-def _check(rivals: Iterable[Competitor]) -> None:
+def _check(rivals: Iterable[TournamentPlayer]) -> None:
     """Asks the server of each player whether it has the model."""
     for rival in rivals:
         if rival.client:
             rival.loop.run(rival.client.check())
 
 
-def _carry_out(held: Tournament, contests: list[Contest]) -> None:
+def _carry_out(held: TournamentRunner, contests: list[PlannedGame]) -> None:
     """Plays all games with a progress bar; Ctrl-C keeps the finished games."""
     columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
     left = held.missing(contests)
@@ -169,7 +177,9 @@ def _reporter(
     return report
 
 
-def _summary(held: Tournament, contests: list[Contest], title: str, *, shared: bool) -> int:
+def _summary(
+    held: TournamentRunner, contests: list[PlannedGame], title: str, *, shared: bool
+) -> int:
     """Prints the table, and why games are missing; returns their number."""
     left, rows = held.missing(contests), held.rows(contests)
     table = (shared_standings if shared else standings)(rows, list(held.players), left)
@@ -184,7 +194,7 @@ def _summary(held: Tournament, contests: list[Contest], title: str, *, shared: b
     return len(left)
 
 
-def _why(held: Tournament, left: list[Contest]) -> str:
+def _why(held: TournamentRunner, left: list[PlannedGame]) -> str:
     """Returns why games are missing, for each player that is at fault."""
     outs = {name: p.out for name, p in held.players.items() if p.out}
     reasons = [held.stopped] if held.stopped else []

@@ -10,7 +10,7 @@ from agentgym_envs.evaluate.record import EpisodeRow
 from agentgym_envs.evaluate.tables import ResultTable, TableLine, counted
 from agentgym_envs.scores import equal
 from agentgym_envs.tournament.ratings import Array, ratings, wins
-from agentgym_envs.tournament.schedule import Contest
+from agentgym_envs.tournament.schedule import PlannedGame
 
 MISSING = "missing: games without a result, which count for no player."
 LEGEND = {
@@ -45,7 +45,7 @@ LETTERS = {1.0: "won", 0.5: "drawn", 0.0: "lost"}
 
 
 def standings(
-    rows: Sequence[EpisodeRow], players: Sequence[str], missing: Sequence[Contest]
+    rows: Sequence[EpisodeRow], players: Sequence[str], missing: Sequence[PlannedGame]
 ) -> ResultTable:
     """Returns one line per player, the best first.
 
@@ -93,7 +93,7 @@ def standings(
 
 
 def shared_standings(
-    rows: Sequence[EpisodeRow], players: Sequence[str], missing: Sequence[Contest]
+    rows: Sequence[EpisodeRow], players: Sequence[str], missing: Sequence[PlannedGame]
 ) -> ResultTable:
     """Returns one line per player of a game whose seats share one score, the best first.
 
@@ -138,7 +138,7 @@ def meanings(table: ResultTable, shown: Collection[str], *, shared: bool) -> lis
     return [text for key, text in (SHARED_LEGEND if shared else LEGEND).items() if key in keys]
 
 
-def _bounds(results: Sequence[float], player: str, missing: Sequence[Contest]) -> TableLine:
+def _bounds(results: Sequence[float], player: str, missing: Sequence[PlannedGame]) -> TableLine:
     """Returns the mean over games with 0 and with 1 for each missing game of a player."""
     left = sum(player in contest.players for contest in missing)
     games = len(results) + left
@@ -147,14 +147,14 @@ def _bounds(results: Sequence[float], player: str, missing: Sequence[Contest]) -
     return {"least": sum(results) / games, "most": (sum(results) + left) / games}
 
 
-def _missing(player: str, missing: Sequence[Contest]) -> TableLine:
+def _missing(player: str, missing: Sequence[PlannedGame]) -> TableLine:
     return {"missing": str(sum(player in contest.players for contest in missing) or "")}
 
 
 def _table(
     columns: list[tuple[str, str]],
     lines: list[TableLine],
-    missing: Sequence[Contest],
+    missing: Sequence[PlannedGame],
     rows: Sequence[EpisodeRow],
 ) -> ResultTable:
     shown = [*columns, *([("missing", "missing")] if missing else [])]

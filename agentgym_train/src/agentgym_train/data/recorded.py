@@ -5,7 +5,7 @@ from pathlib import Path
 
 from agentgym_envs.evaluate import record
 from agentgym_envs.evaluate.record import EpisodeRow
-from agentgym_envs.wrappers import Format, FormatError
+from agentgym_envs.wrappers import FormatError, ResponseFormat
 from agentgym_train.errors import ConfigError
 
 
@@ -37,7 +37,7 @@ def read(folders: Sequence[str], env_id: str, *, key: str) -> list[EpisodeRow]:
     return rows
 
 
-def responses(row: EpisodeRow, reader: Format) -> list[str]:
+def responses(row: EpisodeRow, reader: ResponseFormat) -> list[str]:
     """Returns the responses of a line in the run's action format.
 
     A bare action is converted to the format.
@@ -48,7 +48,7 @@ def responses(row: EpisodeRow, reader: Format) -> list[str]:
     return [_written(turn["response"], reader, row["task_id"]) for turn in row["turns"]]
 
 
-def _written(response: str, reader: Format, task_id: str) -> str:
+def _written(response: str, reader: ResponseFormat, task_id: str) -> str:
     try:
         reader.parse(response)
     except FormatError:

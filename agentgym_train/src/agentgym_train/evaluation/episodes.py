@@ -9,7 +9,7 @@ from agentgym_envs.evaluate.episode import turn as turn_row
 from agentgym_envs.evaluate.record import EpisodeRow
 from agentgym_envs.pool import EnvDescription
 from agentgym_envs.wrappers import FORMATS
-from agentgym_envs.wrappers.formats import Format
+from agentgym_envs.wrappers.formats import ResponseFormat
 from agentgym_train.config import Config
 from agentgym_train.data.types import Failure, Status, Trajectory
 from agentgym_train.files import publish, remove
@@ -104,7 +104,7 @@ def faults(
     ]
 
 
-def _row(config: Config, t: Trajectory, reader: Format, step: int, part: str) -> EpisodeRow:
+def _row(config: Config, t: Trajectory, reader: ResponseFormat, step: int, part: str) -> EpisodeRow:
     family = "/".join(filter(None, (config.env.id.rpartition(":")[2], part, t.agent)))
     named = {
         "row": "episode",

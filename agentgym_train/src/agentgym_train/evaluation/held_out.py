@@ -19,7 +19,7 @@ from agentgym_train.evaluation import episodes, evaluate
 from agentgym_train.files import writing
 from agentgym_train.protocols import Generator
 from agentgym_train.reporting import metrics
-from agentgym_train.reporting.failures import FailureLog
+from agentgym_train.reporting.metrics import FailureLog
 from agentgym_train.rollout.descriptions import held_out_keywords
 
 BASELINE = ("success", "score", "turns")

@@ -19,17 +19,16 @@ from transformers import AutoModelForCausalLM, PreTrainedModel
 from transformers import __version__ as transformers_version
 
 from agentgym_train.data.batching import Batch, Forward
-from agentgym_train.engine.logps import token_logps
 from agentgym_train.errors import ModelError
 from agentgym_train.generators import probe
 from agentgym_train.generators.float32 import in_float32
-from agentgym_train.generators.layers import attention, cache_name, keeps_keys, narrow
-from agentgym_train.generators.memory import Memory
+from agentgym_train.generators.memory import Memory, attention, cache_name, keeps_keys, narrow
 from agentgym_train.generators.no_cache import NoCache
 from agentgym_train.generators.padded_cache import PaddedCache
 from agentgym_train.generators.ragged_cache import RaggedCache
 from agentgym_train.generators.sampling import choose, noise
 from agentgym_train.generators.weights import drop, make_room, take_over
+from agentgym_train.models.policy import token_logps
 from agentgym_train.protocols import (
     Generator,
     GeneratorContext,

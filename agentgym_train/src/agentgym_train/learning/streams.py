@@ -10,10 +10,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 import torch
 from torch import Tensor
 
+from agentgym_train.data.balance import Share, share_out
 from agentgym_train.data.batching import Batch
 from agentgym_train.data.types import Group
 from agentgym_train.distributed import Distributed
-from agentgym_train.learning.balance import Share, share_out
 
 Producer = Callable[[Batch], Tensor]
 """Computes a stream of a micro-batch, shape (B, T), on the device of its model."""

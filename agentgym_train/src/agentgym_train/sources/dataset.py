@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from agentgym_envs.evaluate.record import EpisodeRow
 from agentgym_envs.pool import EnvDescription
 from agentgym_envs.scores import above
-from agentgym_envs.wrappers import FORMATS, Format
+from agentgym_envs.wrappers import FORMATS, ResponseFormat
 from agentgym_train.config import Config
 from agentgym_train.config.constraints import Name, Share
 from agentgym_train.data import recorded
@@ -132,7 +132,7 @@ class Dataset(Source):
         return [Group(number, unit, from_dataset=True) for number, unit in units.items()]
 
 
-def trajectory(row: EpisodeRow, chat: Chat, reader: Format) -> Trajectory:
+def trajectory(row: EpisodeRow, chat: Chat, reader: ResponseFormat) -> Trajectory:
     """Returns a line of results as a trajectory.
 
     Args:

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 from agentgym_train import plugins
+from agentgym_train.data.balance import share_out
 from agentgym_train.data.batching import Batch, Forward, pack
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
-from agentgym_train.learning.balance import share_out
 from agentgym_train.protocols import Algorithm
 from agentgym_train.testing.failures import Fail, failing, reporting
 

@@ -18,10 +18,10 @@ from transformers import PreTrainedModel, Qwen2Config, Qwen2ForCausalLM
 from agentgym_envs.tasks import stable_hash
 from agentgym_train import plugins
 from agentgym_train.distributed import Distributed
-from agentgym_train.engine.logps import token_logps
 from agentgym_train.errors import ModelError
 from agentgym_train.generators import probe
 from agentgym_train.models import loading
+from agentgym_train.models.policy import token_logps
 from agentgym_train.protocols import Generator, GeneratorContext, Sample, Sampling, Session
 from agentgym_train.testing.failures import Fail, failing, reporting
 

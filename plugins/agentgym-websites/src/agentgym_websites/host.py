@@ -3,21 +3,18 @@
 The databases are reset in milliseconds.
 """
 
-import io
 import sqlite3
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from typing import Any
 from urllib.parse import urlsplit
 
 from flask import Flask
-from werkzeug.datastructures import Headers
 from werkzeug.serving import make_server
-from werkzeug.test import EnvironBuilder, run_wsgi_app
 
-from agentgym_envs.envs.web.proxy import Reply, Request
-from agentgym_websites.changes import Changes, differences
+from agentgym_envs.envs.web.embedded import Reply, Request, SiteHost, wsgi_reply
+from agentgym_websites.changes import Changes, differences, side_effects
 from agentgym_websites.code import code
 from agentgym_websites.fill import FILL, PACKED
 from agentgym_websites.forum import forum
@@ -59,7 +56,7 @@ def snapshot(tables: str) -> bytes:
     return content
 
 
-class Host:
+class Host(SiteHost):
     """The sites of one episode, with separate databases.
 
     Attributes:
@@ -82,21 +79,8 @@ class Host:
         name = self._names.get(url.netloc)
         if name is None or url.scheme != "http":
             return False
-        environ = EnvironBuilder(
-            path=url.path or "/",
-            base_url=f"http://{url.netloc}",
-            query_string=url.query,
-            method=request.method,
-            headers=Headers(list(request.headers.items())),
-            input_stream=io.BytesIO(request.body),
-        ).get_environ()
-        environ |= {
-            "CONTENT_LENGTH": str(len(request.body)),
-            DATABASE: self.database(SITES[name].tables),
-            HOSTS: ORIGINS,
-        }
-        content, status, headers = run_wsgi_app(application(name), environ, buffered=True)
-        return Reply(int(status.split()[0]), dict(headers), b"".join(content))
+        state = {DATABASE: self.database(SITES[name].tables), HOSTS: ORIGINS}
+        return wsgi_reply(application(name), request, **state)
 
     def cookies(self) -> list[dict[str, Any]]:
         """Returns the cookies of the people who are signed in when an episode starts."""
@@ -116,6 +100,15 @@ class Host:
             for tables, connection in self.databases.items()
         }
         return {tables: changes for tables, changes in found.items() if changes}
+
+    def query(self, locator: str) -> str:
+        """Answers ``tables:sql``: each row is a line."""
+        tables, _, sql = locator.partition(":")
+        return "\n".join(" | ".join(map(str, row)) for row in self.database(tables).execute(sql))
+
+    def side_effects(self, wanted: Mapping[str, Any]) -> list[str]:
+        """Returns the tables whose changes differ from those that a task wants."""
+        return side_effects(self.changes(), wanted)
 
     def restore(self) -> None:
         """Discards all changes: every database is again in its first state."""
@@ -155,6 +148,14 @@ class Servers:
         with self._lock:
             environ |= {DATABASE: self.host.database(SITES[name].tables), HOSTS: self.origins}
             return list(application(name)(environ, start))
+
+    def logins(self) -> Iterator[tuple[str, str, str, str]]:
+        """Yields the title of each site, its address, and the name and password of its user."""
+        for name, site in SITES.items():
+            login = self.host.database(site.tables).execute(
+                f"SELECT login, password FROM ({site.people}) WHERE id = ?", (site.user,)
+            )
+            yield site.title, self.origins[name], *login.fetchone()
 
     def close(self) -> None:
         """Stops listening and discards the databases."""

@@ -10,9 +10,7 @@ from html.parser import HTMLParser
 from typing import NamedTuple
 from urllib.parse import urlencode, urljoin, urlsplit
 
-from agentgym_envs.envs.web.look import NotShown
-from agentgym_envs.envs.web.proxy import Request
-from agentgym_envs.envs.web.steps import Step
+from agentgym_envs.envs.web.embedded import NotShown, Request, Step
 from agentgym_websites.host import Host
 
 VOID = frozenset(

@@ -13,8 +13,7 @@ from typing import Any
 
 import typer
 
-from agentgym_envs.envs.web.answer_matching import accepts
-from agentgym_envs.envs.web.look import NotShown
+from agentgym_envs.envs.web.embedded import NotShown, accepts
 from agentgym_envs.errors import TaskError
 from agentgym_websites.changes import Changes
 from agentgym_websites.host import Host

@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, stop
+from agentgym_envs.envs.web.embedded import Step, choose, click, fill, goto, stop
 from agentgym_websites.code.data import ME as CODER
 from agentgym_websites.code.data import MINE
 from agentgym_websites.forum.data import ME as MEMBER

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import Any
 
-from agentgym_envs.envs.web.steps import Step, choose, click, fill, stop
+from agentgym_envs.envs.web.embedded import Step, choose, click, fill, stop
 from agentgym_websites.shop.admin import GROUPS
 from agentgym_websites.site import money
 from agentgym_websites.tasks import answer

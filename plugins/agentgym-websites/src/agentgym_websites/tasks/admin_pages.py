@@ -3,7 +3,7 @@
 import random
 from collections.abc import Iterator
 
-from agentgym_envs.envs.web.steps import Step, choose, click, fill, stop
+from agentgym_envs.envs.web.embedded import Step, choose, click, fill, stop
 from agentgym_websites.shop.columns import COLUMNS
 from agentgym_websites.site import TODAY
 from agentgym_websites.tasks import answer

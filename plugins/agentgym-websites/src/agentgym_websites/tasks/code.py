@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from agentgym_envs.envs.web.steps import Step, choose, click, fill, search, stop
+from agentgym_envs.envs.web.embedded import Step, choose, click, fill, search, stop
 from agentgym_websites.code.projects import ROLES
 from agentgym_websites.site import ORIGINS
 from agentgym_websites.tasks import answer

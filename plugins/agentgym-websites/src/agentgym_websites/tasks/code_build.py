@@ -3,7 +3,7 @@
 import random
 from collections.abc import Iterator
 
-from agentgym_envs.envs.web.steps import choose, click, fill, stop
+from agentgym_envs.envs.web.embedded import choose, click, fill, stop
 from agentgym_websites.code.data import ME, MINE
 from agentgym_websites.code.pipelines import JOBS
 from agentgym_websites.site import TODAY, day

@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator
 from datetime import timedelta
 
-from agentgym_envs.envs.web.steps import choose, click, fill, goto, search, stop
+from agentgym_envs.envs.web.embedded import choose, click, fill, goto, search, stop
 from agentgym_websites.code.data import ME, MINE
 from agentgym_websites.site import ORIGINS, TODAY
 from agentgym_websites.tasks import answer

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import Any
 
-from agentgym_envs.envs.web.steps import Step, back, choose, click, fill, stop
+from agentgym_envs.envs.web.embedded import Step, back, choose, click, fill, stop
 from agentgym_websites.code import repository
 from agentgym_websites.code.data import ME, MINE
 from agentgym_websites.site import TODAY, day

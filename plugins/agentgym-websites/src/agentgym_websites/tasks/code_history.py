@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from agentgym_envs.envs.web.steps import Step, choose, click, fill, stop
+from agentgym_envs.envs.web.embedded import Step, choose, click, fill, stop
 from agentgym_websites.code import repository
 from agentgym_websites.code.data import ME, MINE
 from agentgym_websites.site import TODAY

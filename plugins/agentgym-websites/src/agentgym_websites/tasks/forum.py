@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote_plus
 
-from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, search, stop
+from agentgym_envs.envs.web.embedded import Step, choose, click, fill, goto, search, stop
 from agentgym_websites.forum.data import ME
 from agentgym_websites.forum.feed import ORDERS
 from agentgym_websites.forum.reading import LOW

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from urllib.parse import quote_plus
 
-from agentgym_envs.envs.web.steps import choose, click, fill, goto, search, stop
+from agentgym_envs.envs.web.embedded import choose, click, fill, goto, search, stop
 from agentgym_websites.forum.data import ME, MINE
 from agentgym_websites.forum.feed import NOW, ORDERS, RANGES
 from agentgym_websites.forum.lore import LORE

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from agentgym_envs.envs.web.steps import Step, click, fill, stop
+from agentgym_envs.envs.web.embedded import Step, click, fill, stop
 from agentgym_websites.forum.data import ME, MINE
 from agentgym_websites.forum.feed import NOW
 from agentgym_websites.forum.lore import LORE

@@ -7,7 +7,7 @@ from math import dist
 from typing import Any
 from urllib.parse import quote_plus
 
-from agentgym_envs.envs.web.steps import Step, choose, click, fill, search, stop
+from agentgym_envs.envs.web.embedded import Step, choose, click, fill, search, stop
 from agentgym_websites.map.data import KINDS
 from agentgym_websites.map.route import Route, find_route, told
 from agentgym_websites.site import ORIGINS

@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from agentgym_envs.envs.web.steps import choose, click, fill, goto, search, stop
+from agentgym_envs.envs.web.embedded import choose, click, fill, goto, search, stop
 from agentgym_websites.map.data import ME
 from agentgym_websites.site import ORIGINS
 from agentgym_websites.tasks import answer

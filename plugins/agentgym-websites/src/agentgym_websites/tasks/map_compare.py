@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
-from agentgym_envs.envs.web.steps import Step, choose, click, stop
+from agentgym_envs.envs.web.embedded import Step, choose, click, stop
 from agentgym_websites.map.data import ME
 from agentgym_websites.site import day
 from agentgym_websites.tasks import answer

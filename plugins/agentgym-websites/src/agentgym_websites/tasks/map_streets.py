@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator
 from functools import partial
 
-from agentgym_envs.envs.web.steps import choose, click, fill, search, stop
+from agentgym_envs.envs.web.embedded import choose, click, fill, search, stop
 from agentgym_websites.map.data import KINDS
 from agentgym_websites.map.turns import instructions
 from agentgym_websites.map.view import LAYERS, over

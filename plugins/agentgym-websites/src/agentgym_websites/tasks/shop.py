@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from agentgym_envs.envs.web.steps import Step, choose, click, fill, search, stop
+from agentgym_envs.envs.web.embedded import Step, choose, click, fill, search, stop
 from agentgym_websites.shop.data import ME
 from agentgym_websites.site import ORIGINS, money
 from agentgym_websites.tasks import answer

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 from urllib.parse import quote_plus
 
-from agentgym_envs.envs.web.steps import Step, choose, click, fill, goto, search, stop
+from agentgym_envs.envs.web.embedded import Step, choose, click, fill, goto, search, stop
 from agentgym_websites.shop.catalogue import COLOURS
 from agentgym_websites.shop.data import ME
 from agentgym_websites.site import ORIGINS, money

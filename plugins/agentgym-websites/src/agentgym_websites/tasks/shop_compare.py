@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from agentgym_envs.envs.web.steps import Step, choose, click, stop
+from agentgym_envs.envs.web.embedded import Step, choose, click, stop
 from agentgym_websites.shop.data import ME
 from agentgym_websites.site import day, money
 from agentgym_websites.tasks import answer

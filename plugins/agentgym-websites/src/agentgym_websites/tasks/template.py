@@ -7,7 +7,7 @@ from operator import itemgetter
 from string import Formatter
 from typing import Any, NamedTuple
 
-from agentgym_envs.envs.web.steps import Step, back, click, stop
+from agentgym_envs.envs.web.embedded import Step, back, click, stop
 from agentgym_websites.fill import FILL
 from agentgym_websites.host import snapshot
 from agentgym_websites.site import open_database
