@@ -192,6 +192,11 @@ def answer(task_id: str) -> str:
     return canonical(debates().get(task_id).data["problem"].answer)
 
 
+def shown(cells: list[str]) -> bool:
+    """Returns whether the page has a row; those of a single seat of a game are in a CSV file."""
+    return ", against" not in cells[0] or cells[0].startswith("both seats")
+
+
 def page(experiment: Experiment, command: str, rows: list[dict[str, Any]]) -> str:
     """Returns the report: means over seeds, then the results of each seed."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}

@@ -26,7 +26,7 @@ import runs
 import typer
 
 from agentgym_envs import pool
-from agentgym_envs.evaluate.record import Row
+from agentgym_envs.evaluate.record import EpisodeRow
 from agentgym_envs.feedback import record
 from agentgym_train import config as configuration
 from agentgym_train.config import Config
@@ -123,7 +123,7 @@ def one(seed: int, home: Path) -> dict[str, Any]:
     }
 
 
-def compared(run: Path) -> list[Row]:
+def compared(run: Path) -> list[EpisodeRow]:
     """Plays two episodes per maze with the policy of a run; returns the script's comparisons."""
     config = configuration.load(
         run / "config.toml",
@@ -150,14 +150,16 @@ def compared(run: Path) -> list[Row]:
     ]
 
 
-def played(config: Config, run: Path, described: pool.Description, take: str) -> list[Row]:
+def played(
+    config: Config, run: Path, described: pool.EnvDescription, take: str
+) -> list[EpisodeRow]:
     """Plays one episode of each maze; ``take`` seeds the sampling noise."""
     return episodes.rows(
         config, runs.play(config, described, run / "model", take), described, step=0
     )
 
 
-def preferred(a: Row, b: Row) -> str:
+def preferred(a: EpisodeRow, b: EpisodeRow) -> str:
     """Returns the choice of the scripted annotator."""
     if a["success"] != b["success"]:
         return "a" if a["success"] else "b"

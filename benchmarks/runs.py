@@ -35,7 +35,7 @@ def train(config: Path, folder: Path, values: dict[str, Any]) -> dict[str, Any]:
     return notes
 
 
-def play(config: Config, described: pool.Description, model: Path, key: str) -> list[Trajectory]:
+def play(config: Config, described: pool.EnvDescription, model: Path, key: str) -> list[Trajectory]:
     """Plays ``eval.episodes`` episodes with a model; repeats tasks if there are fewer.
 
     Args:

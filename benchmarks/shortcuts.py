@@ -160,7 +160,7 @@ def table(env_id: str, tasks: int, plays: int, policies: dict[str, Policy]) -> l
 
 
 def shown(cells: list[list[str]]) -> list[str]:
-    """Returns the table of a README: the policies that solve some tasks, all difficulties together."""
+    """Returns the table of a README: policies that solve some tasks, over all difficulties."""
     rows = [[name, success, score] for name, success, *_, score in cells[1:]]
     always = ("oracle", UNIFORM, "tasks")
     solving = [line for line in rows if line[0] in always or float(line[1]) >= SOME]

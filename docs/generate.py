@@ -154,7 +154,11 @@ def write_configuration() -> None:
         for name, plugin in sorted(plugins.discover(kind.group).items()):
             if plugins.distribution(plugin) == "agentgym-train":
                 cls = plugin.load()
-                parts += [f"### `{name}`", summary_of(cls), option_table(cls)]
+                parts += [
+                    f"### `{name}`",
+                    summary_of(cls),
+                    option_table(plugins.options_class(cls)),
+                ]
     write("reference/configuration.md", "\n\n".join(parts) + "\n")
 
 

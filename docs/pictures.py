@@ -198,9 +198,9 @@ def show_episode(page: Any) -> None:
 
 def take_tensorboard(work: Path) -> None:
     """Takes TensorBoard's page of the quickstart."""
-    from agentgym_train.trackers.tensorboard import TensorBoardTracker
+    from agentgym_train.trackers.tensorboard import TensorBoard
 
-    tracker = TensorBoardTracker({}, work / "runs/quickstart/tensorboard")
+    tracker = TensorBoard(TensorBoard.Options(), {}, work / "runs/quickstart")
     for row in json.loads((IMAGES / "quickstart.json").read_text())["metrics"]:
         tracker.log(row["step"], row, [])
     tracker.finish()

@@ -10,8 +10,8 @@ import pytest
 from agentgym_envs import cache, locks
 from agentgym_envs.envs.search.index import alone
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.evaluate.record import Record
-from agentgym_envs.evaluate.settings import Settings
+from agentgym_envs.evaluate.record import RunRecord
+from agentgym_envs.evaluate.settings import RunSettings
 from agentgym_envs.lines import JsonLinesFile
 
 
@@ -35,9 +35,9 @@ NO_LOCKS = [errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.E
 @pytest.mark.parametrize("number", NO_LOCKS)
 def test_a_run_goes_on_with_one_warning(number, fails, tmp_path, caplog):
     fails(number)
-    settings = Settings(agent="chat", format="plain", horizon=3, options={})
+    settings = RunSettings(agent="chat", format="plain", horizon=3, options={})
     for _ in range(2):  # a resume too
-        record = Record(tmp_path / "run", settings)
+        record = RunRecord(tmp_path / "run", settings)
         record.share({"prompt": "a"})
         record.close()
     (said,) = [r.getMessage() for r in caplog.records if r.levelno == logging.WARNING]
@@ -49,14 +49,14 @@ def test_a_run_goes_on_with_one_warning(number, fails, tmp_path, caplog):
 def test_another_failure_is_one_line_and_leaves_a_folder_that_can_be_used(
     number, fails, tmp_path, monkeypatch
 ):
-    settings = Settings(agent="chat", format="plain", horizon=3, options={})
+    settings = RunSettings(agent="chat", format="plain", horizon=3, options={})
     with monkeypatch.context():
         fails(number)
         with pytest.raises(ArgumentError, match=r"^cannot lock .*episodes\.jsonl: ") as caught:
-            Record(tmp_path / "run", settings)
+            RunRecord(tmp_path / "run", settings)
         assert "\n" not in str(caught.value)
     monkeypatch.undo()
-    Record(tmp_path / "run", settings).close()
+    RunRecord(tmp_path / "run", settings).close()
 
 
 def test_a_lock_is_still_a_lock(tmp_path):

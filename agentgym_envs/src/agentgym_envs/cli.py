@@ -46,7 +46,7 @@ from agentgym_envs.terminal import (
 from agentgym_envs.tournament.command import tournament
 
 if TYPE_CHECKING:
-    from agentgym_envs.testing.kit import Property
+    from agentgym_envs.testing.kit import CheckResult
 
 log = logging.getLogger(__name__)
 app = typer.Typer(
@@ -216,7 +216,7 @@ def _fail(message: str) -> NoReturn:
     raise typer.Exit(1)
 
 
-def _properties(env_id: str, given: dict[str, Any]) -> list["Property"]:
+def _properties(env_id: str, given: dict[str, Any]) -> list["CheckResult"]:
     """Checks an environment and returns the result of each check."""
     from agentgym_envs.multi.env import SEAT_KEYWORDS
     from agentgym_envs.testing import kit

@@ -9,7 +9,7 @@ from typing import Any
 from transformers import PreTrainedTokenizerBase
 
 from agentgym_envs.errors import AgentGymError
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_train import config as configuration
 from agentgym_train import plugins
 from agentgym_train.config import SCRATCH, Config, Settings
@@ -35,7 +35,7 @@ class Parts:
     """The initial policy, in Hugging Face format."""
     tokenizer: PreTrainedTokenizerBase
     envs: Sequence[TrainingEnv]
-    held_out: Sequence[Description]
+    held_out: Sequence[EnvDescription]
     """The environments of evaluation, in the order of ``envs``."""
     algorithm: Algorithm
     engines: Sequence[Engine]
@@ -104,7 +104,8 @@ def make_trackers(config: Settings, folder: Path, distributed: Distributed) -> l
 def check_group_size(config: Config) -> None:
     """Rejects a source whose groups have a size from which the algorithm does not learn."""
     algorithm, name = plugins.make_algorithm(config.algorithm), config.algorithm["name"]
-    sizes = set(plugins.make(plugins.SOURCE, config.source).group_sizes(config) or ())
+    source = plugins.make(plugins.SOURCE, config.source)
+    sizes = set(source.cls.group_sizes(source.options, config) or ())
     given = (
         f"source {config.source['name']!r} gives groups of {' and '.join(map(str, sorted(sizes)))}"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     import torch
@@ -69,9 +69,8 @@ class Session(ABC):
     def restart(self, row: int) -> None:
         """Clears a row. Its sampling noise starts again."""
 
-    @abstractmethod
     def finish(self, row: int) -> None:
-        """Ends a row: it will not be continued."""
+        """Ends a row: it will not be continued. Nothing by default."""
 
     def close(self) -> None:
         """Ends the session and aborts the actions in progress; nothing by default.
@@ -88,6 +87,8 @@ class Generator(ABC):
     Between ``sleep`` and ``load`` the trainer samples nothing.
     """
 
+    Options: ClassVar[Any] = None
+    """The dataclass of the options; None: there are none."""
     in_background: ClassVar[bool] = False
     """Whether sampling goes on between the calls of ``poll``.
 
@@ -96,6 +97,18 @@ class Generator(ABC):
     session can be used by another thread; they poll with a time limit. No session is in progress
     during ``load``.
     """
+
+    @classmethod
+    def check(cls, options: Any) -> None:
+        """Raises an error if the generator cannot work on this machine.
+
+        The trainer calls it before any work.
+        """
+
+    @classmethod
+    def build(cls, options: Any, context: GeneratorContext) -> Generator:
+        """Returns the generator of one process."""
+        return cls(options, context)  # type: ignore[call-arg]
 
     @property
     def method_name(self) -> str:
@@ -126,13 +139,17 @@ class Generator(ABC):
         (submits of the row since it started or was restarted), and its position in the turn.
         """
 
-    @abstractmethod
     def sleep(self) -> None:
-        """Frees the generator's memory; the weights need not be kept. No session is in progress."""
+        """Frees the generator's memory; nothing by default. No session is in progress.
 
-    @abstractmethod
+        The weights need not be kept.
+        """
+
     def wake(self) -> None:
-        """Prepares for ``load``, after which the generator samples as before."""
+        """Prepares for ``load``, after which the generator samples as before.
+
+        Nothing by default.
+        """
 
     def close(self) -> None:
         """Frees everything that the generator holds, such as processes; nothing by default.
@@ -161,17 +178,3 @@ class GeneratorContext:
     """The seed of the run."""
     distributed: Distributed
     """The processes of the run; each builds a generator."""
-
-
-class GeneratorPlugin(ABC):
-    """The options of a generator."""
-
-    def check(self) -> None:
-        """Raises an error if the generator cannot work on this machine.
-
-        The trainer calls it before any work.
-        """
-
-    @abstractmethod
-    def build(self, context: GeneratorContext) -> Generator:
-        """Returns the generator of one process."""

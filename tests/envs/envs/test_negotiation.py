@@ -9,7 +9,7 @@ import pytest
 from agentgym_envs.envs.negotiation.players import propose
 from agentgym_envs.envs.negotiation.tasks import Scenario, tasks
 from agentgym_envs.multi import make_game
-from agentgym_envs.multi.match import Match
+from agentgym_envs.multi.match import GameMatch
 from agentgym_envs.multi.players import make_player
 from agentgym_envs.tasks import SPLITS, Task, spread
 
@@ -29,7 +29,7 @@ def ids():
 
 def begun(scenario=BALLS):
     rng = random.Random(0)
-    return Match(
+    return GameMatch(
         make_game(NEGOTIATION), Task(id="x", split="test", data={"scenario": scenario}), rng
     ), rng
 

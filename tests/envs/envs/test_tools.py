@@ -27,10 +27,10 @@ from agentgym_envs.envs.tools.tasks import DOMAINS, KINDS, case_of, tasks
 from agentgym_envs.envs.tools.understanding import understand
 from agentgym_envs.envs.tools.user import CONSENT, PATIENCE, ScriptedUser
 from agentgym_envs.evaluate.plan import plan as make_plan
-from agentgym_envs.models.answers import Reply, ToolCall, Usage
+from agentgym_envs.models.answers import ModelReply, TokenUsage, ToolCall
 from agentgym_envs.pool import describe
-from agentgym_envs.serve.tools import Toolbox
-from agentgym_envs.wrappers.formats import FunctionCall
+from agentgym_envs.serve.tools import EnvTools
+from agentgym_envs.wrappers.formats import FunctionCallFormat
 
 ID = "agentgym/Tools-v0"
 FORBIDDEN = {
@@ -809,7 +809,8 @@ def test_an_unknown_user_is_named():
 
 def test_the_tools_have_types_also_in_another_process():
     schemas = {
-        t["function"]["name"]: t["function"] for t in FunctionCall(describe(ID).tools).schema()
+        t["function"]["name"]: t["function"]
+        for t in FunctionCallFormat(describe(ID).tools).schema()
     }
     assert len(schemas) == 1 + 13 + 13
     renew = schemas["renew_loan"]
@@ -835,13 +836,13 @@ class Caller:
         self.tools, self.seen = tools, messages
         call = json.loads(next(self.calls))
         made = ToolCall(call["name"], json.dumps(call["arguments"]), "c")
-        return Reply(text="", usage=Usage(1, 1), tool_calls=(made,))
+        return ModelReply(text="", usage=TokenUsage(1, 1), tool_calls=(made,))
 
 
 def test_an_agent_with_function_calls_gets_the_types_and_solves_a_task(tmp_path):
     task_id = "trains-refund-6"
     case = case_of(tasks().get(task_id))
-    calls = FunctionCall(registry.make(ID).unwrapped.tools)
+    calls = FunctionCallFormat(registry.make(ID).unwrapped.tools)
     plan = [a for action in case.plan for a in [action] * (1 + (case.busy and action in case.gold))]
     model = Caller(map(calls.render, plan))
     items, _ = make_plan(ID, tasks=task_id)
@@ -853,14 +854,14 @@ def test_an_agent_with_function_calls_gets_the_types_and_solves_a_task(tmp_path)
 
 
 def test_mcp_has_the_types_and_a_session():
-    toolbox = Toolbox(SimpleNamespace(description=describe(ID)))
+    toolbox = EnvTools(SimpleNamespace(description=describe(ID)))
     schemas = {tool["name"]: tool["inputSchema"] for tool in toolbox.schemas()}
     assert schemas["renew_loan"]["required"] == ["session", "loan", "days"]
     assert schemas["renew_loan"]["properties"]["days"]["maximum"] == 60
 
 
 def test_the_plans_are_calls_of_tools():
-    calls = FunctionCall(registry.make(ID).unwrapped.tools)
+    calls = FunctionCallFormat(registry.make(ID).unwrapped.tools)
     for task_id in IDS[::7]:
         for action in case_of(tasks().get(task_id)).plan:
             assert calls.parse(calls.render(action)) == action

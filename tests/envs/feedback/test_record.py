@@ -9,15 +9,23 @@ import pytest
 from compared import comparison, result, side, turn, write
 
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.feedback.record import TURNED, Comparisons, Pair, episode, read, standing, undo
+from agentgym_envs.feedback.record import (
+    TURNED,
+    ComparisonFile,
+    EpisodePair,
+    episode,
+    read,
+    standing,
+    undo,
+)
 
 
 def test_what_was_added_is_there_again(tmp_path):
     odd = comparison(comment="odd \ud800   \x00 “text” \r\n")
-    opened = Comparisons(tmp_path / "c.jsonl")
+    opened = ComparisonFile(tmp_path / "c.jsonl")
     opened.add(odd)
     opened.close()
-    again = Comparisons(tmp_path / "c.jsonl")
+    again = ComparisonFile(tmp_path / "c.jsonl")
     again.add(undo(odd))
     again.close()
     assert read(tmp_path / "c.jsonl") == ([odd, undo(odd)], 0)
@@ -25,7 +33,7 @@ def test_what_was_added_is_there_again(tmp_path):
 
 def test_a_line_is_on_the_disk_before_the_next_pair(tmp_path, monkeypatch):
     synced = []
-    opened = Comparisons(tmp_path / "c.jsonl")
+    opened = ComparisonFile(tmp_path / "c.jsonl")
     monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.pread(file, 9999, 0)))
     opened.add(comparison())
     opened.close()
@@ -38,7 +46,7 @@ def test_a_torn_last_line_is_dropped_and_nothing_else(tmp_path, cut):
     with path.open("a") as file:
         file.write(json.dumps(comparison("u"))[:cut])
     assert read(path) == ([comparison("t")], cut)
-    opened = Comparisons(path)
+    opened = ComparisonFile(path)
     assert (opened.rows, opened.cut) == ([comparison("t")], cut)
     opened.add(comparison("v"))
     opened.close()
@@ -53,10 +61,10 @@ def test_a_line_that_does_not_fit_on_the_disk_leaves_none_of_itself(tmp_path, sa
     """
     code = (
         "import resource, sys; from pathlib import Path; from agentgym_envs.feedback.record import"
-        " Comparisons\n"
+        " ComparisonFile\n"
     )
     code += "from compared import comparison; from agentgym_envs.errors import ArgumentError\n"
-    code += "path = Path(sys.argv[1]); c = Comparisons(path)\n"
+    code += "path = Path(sys.argv[1]); c = ComparisonFile(path)\n"
     code += "for number in range(int(sys.argv[2])): c.add(comparison(f't-{number}'))\n"
     code += (
         "resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 40,"
@@ -100,7 +108,7 @@ def test_a_line_that_is_none_is_named_and_kept(tmp_path, text):
         file.write(text + "\n")
     before = path.read_bytes()
     with pytest.raises(ArgumentError, match=rf"line 2 of {re.escape(str(path))} is no comparison"):
-        Comparisons(path)
+        ComparisonFile(path)
     assert path.read_bytes() == before
 
 
@@ -108,7 +116,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(ArgumentError, match=r"none\.jsonl holds no comparisons: it cannot be read"):
         read(tmp_path / "none.jsonl")
     with pytest.raises(ArgumentError, match=r"cannot write .*: No such file"):
-        Comparisons(tmp_path / "no folder" / "c.jsonl")
+        ComparisonFile(tmp_path / "no folder" / "c.jsonl")
 
 
 def test_one_process_at_a_time(tmp_path):
@@ -123,10 +131,10 @@ def test_one_process_at_a_time(tmp_path):
     ) as other:
         assert other.stdout.readline() == "open\n"
         with pytest.raises(ArgumentError, match=r"another process has .* open"):
-            Comparisons(tmp_path / "c.jsonl")
+            ComparisonFile(tmp_path / "c.jsonl")
         other.kill()
         other.wait()
-        Comparisons(tmp_path / "c.jsonl").close()
+        ComparisonFile(tmp_path / "c.jsonl").close()
 
 
 def test_what_stands_is_the_last_word_of_each_annotator_on_each_pair():
@@ -148,7 +156,7 @@ def test_a_line_with_its_sides_the_other_way_round_is_the_same_judgement(choice)
         "choice": TURNED.get(choice, choice),
     }
     before = copy.deepcopy(turned)
-    assert Pair.of(turned) == Pair.of(straight)
+    assert EpisodePair.of(turned) == EpisodePair.of(straight)
     assert standing([turned]) == [straight]
     assert standing([comparison("t", "a"), turned, comparison("t", "b", "lee")]) == [
         straight,
@@ -160,7 +168,7 @@ def test_a_line_with_its_sides_the_other_way_round_is_the_same_judgement(choice)
 
 def test_an_undo_names_the_pair_without_its_texts():
     row = undo(comparison())
-    assert Pair.of(row) == Pair.of(comparison())
+    assert EpisodePair.of(row) == EpisodePair.of(comparison())
     assert row["a"] == {"run": "one", "attempt": 0, "settings": "h"}
     assert row.keys() == {"row", "env_id", "task_id", "annotator", "a", "b"}
 

@@ -55,6 +55,13 @@ def test_the_next_value_is_read_after_the_next_prompt():
         assert next_BT[range(4), last].tolist() == [36, 0, 450, 12]
 
 
+def test_the_tokens_of_a_critic_cross_processes_once(monkeypatch):
+    plans = []
+    monkeypatch.setattr(Distributed, "gather", lambda self, value: plans.append(value) or [value])
+    filled(GROUPS)
+    assert len(plans) == 1
+
+
 def test_values_and_tokens_are_those_without_it():
     plain, ours = filled(GROUPS, streams=["value"]), filled(GROUPS)
     assert ours.streams["value"].tolist() == plain.streams["value"].tolist()

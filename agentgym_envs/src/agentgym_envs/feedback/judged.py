@@ -7,15 +7,15 @@ from typing import Any
 
 from agentgym_envs.evaluate.metrics import grouped
 from agentgym_envs.feedback.agreement import agreement
-from agentgym_envs.feedback.record import CHOICES, Pair, episode
+from agentgym_envs.feedback.record import CHOICES, EpisodePair, episode
 from agentgym_envs.lines import JsonRow
 
-Run = tuple[str, Sequence[JsonRow]]
+JudgedRun = tuple[str, Sequence[JsonRow]]
 Places = dict[str, list[tuple[str, int]]]
 WORDS = {"tie": "equally good", "neither": "neither"}
 
 
-def judged(comparisons: Sequence[JsonRow], runs: Sequence[Run]) -> dict[str, Any]:
+def judged(comparisons: Sequence[JsonRow], runs: Sequence[JudgedRun]) -> dict[str, Any]:
     """Returns the comparisons for a report.
 
     Episodes are identified by their content, because folders can be renamed after the judgement.
@@ -30,7 +30,7 @@ def judged(comparisons: Sequence[JsonRow], runs: Sequence[Run]) -> dict[str, Any
         has annotator, choice and comment.
     """
     places = _places(runs)
-    pairs = [_pair(rows, places) for rows in grouped(comparisons, Pair.of).values()]
+    pairs = [_pair(rows, places) for rows in grouped(comparisons, EpisodePair.of).values()]
     missing = sum(any(pair[side]["number"] is None for side in "ab") for pair in pairs)
     notes = [*_results(comparisons), str(agreement(comparisons))]
     notes += (
@@ -41,7 +41,7 @@ def judged(comparisons: Sequence[JsonRow], runs: Sequence[Run]) -> dict[str, Any
     return {"notes": notes, "pairs": pairs}
 
 
-def _places(runs: Sequence[Run]) -> Places:
+def _places(runs: Sequence[JudgedRun]) -> Places:
     """Returns the places of each episode by its content."""
     places: Places = {}
     numbered = enumerate((name, row) for name, rows in runs for row in rows)

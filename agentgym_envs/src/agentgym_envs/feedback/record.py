@@ -43,7 +43,7 @@ HEAD = {"env_id": str, "task_id": str, "a": dict, "b": dict, "annotator": str}
 COMPARISON = {**HEAD, "instructions": str, "choice": str, "comment": str}
 
 
-class Side(NamedTuple):
+class EpisodeSide(NamedTuple):
     """Identifies an episode of a task."""
 
     run: str
@@ -51,28 +51,28 @@ class Side(NamedTuple):
     settings: str
 
     @classmethod
-    def of(cls, episode: Mapping[str, Any]) -> "Side":
+    def of(cls, episode: Mapping[str, Any]) -> "EpisodeSide":
         """Returns the identity of an episode."""
         return cls(*(episode[name] for name in cls._fields))
 
 
-class Pair(NamedTuple):
+class EpisodePair(NamedTuple):
     """Identifies two episodes of the same task; ``a`` is the smaller side."""
 
     env_id: str
     family: str
     task_id: str
-    a: Side
-    b: Side
+    a: EpisodeSide
+    b: EpisodeSide
 
     @classmethod
-    def of(cls, row: Mapping[str, Any]) -> "Pair":
+    def of(cls, row: Mapping[str, Any]) -> "EpisodePair":
         """Returns the pair of a line."""
-        a, b = sorted((Side.of(row["a"]), Side.of(row["b"])))
+        a, b = sorted((EpisodeSide.of(row["a"]), EpisodeSide.of(row["b"])))
         return cls(row["env_id"], row.get("family", ""), row["task_id"], a, b)
 
 
-class Comparisons:
+class ComparisonFile:
     """A file of comparisons, open for more lines; one process at a time.
 
     Args:
@@ -121,9 +121,9 @@ def standing(rows: Iterable[JsonRow]) -> list[JsonRow]:
 
     Their sides are in order: see :func:`ordered`.
     """
-    found: dict[tuple[str, Pair], JsonRow] = {}
+    found: dict[tuple[str, EpisodePair], JsonRow] = {}
     for row in rows:
-        key = (row["annotator"], Pair.of(row))
+        key = (row["annotator"], EpisodePair.of(row))
         found.pop(key, None)
         if row["row"] == "comparison":
             found[key] = ordered(row)
@@ -132,7 +132,7 @@ def standing(rows: Iterable[JsonRow]) -> list[JsonRow]:
 
 def ordered(row: JsonRow) -> JsonRow:
     """Returns a comparison, or a pair without a choice, with its sides in sorted order."""
-    if Side.of(row["a"]) <= Side.of(row["b"]):
+    if EpisodeSide.of(row["a"]) <= EpisodeSide.of(row["b"]):
         return row
     turned = {**row, "a": row["b"], "b": row["a"]}
     return (
@@ -142,7 +142,7 @@ def ordered(row: JsonRow) -> JsonRow:
 
 def undo(comparison: JsonRow) -> JsonRow:
     """Returns the line that takes a comparison back."""
-    sides = {side: Side.of(comparison[side])._asdict() for side in ("a", "b")}
+    sides = {side: EpisodeSide.of(comparison[side])._asdict() for side in ("a", "b")}
     named: JsonRow = {
         key: comparison[key]
         for key in ("env_id", "family", "task_id", "annotator")

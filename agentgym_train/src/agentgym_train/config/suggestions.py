@@ -92,7 +92,8 @@ def _plugin_keys() -> dict[str, list[str]]:
     for section, group in PLUGIN_GROUPS.items():
         for found in discover(group).values():
             if distribution(found) == "agentgym-train":
-                for key in _keys(load(group, found.name), f"{section}."):
+                plugin = load(group, found.name)
+                for key in _keys(plugin.Options or plugin, f"{section}."):
                     keys.setdefault(key, []).append(found.name)
     return keys
 

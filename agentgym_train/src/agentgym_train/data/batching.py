@@ -12,7 +12,6 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from agentgym_train.data.rounds import Unit, plan
 from agentgym_train.data.types import Group, Trajectory
 
 
@@ -111,24 +110,6 @@ class Batch:
             )
         part_B = self.group_B * count // groups
         return [self.take((part_B == part).nonzero()[:, 0].tolist()) for part in range(count)]
-
-    def micro_batches(self, max_tokens: int, *, whole_groups: bool = False) -> list["Batch"]:
-        """Splits by length into parts of at most ``max_tokens`` padded tokens.
-
-        Args:
-            max_tokens: limit per part; a single longer trajectory or group is a part by itself.
-            whole_groups: keep the trajectories of a group together.
-        """
-        lengths: list[int] = self.valid_BT.sum(1).tolist()
-        units: dict[int, list[int]] = {}
-        for row, group in enumerate(self.group_B.tolist()):
-            units.setdefault(group if whole_groups else row, []).append(row)
-        parts = list(units.values())
-        sizes = [Unit(len(rows), max(lengths[row] for row in rows)) for rows in parts]
-        return [
-            self.take([row for unit in micro for row in parts[unit]])
-            for (micro,) in plan(sizes, 1, max_tokens)
-        ]
 
     def idle(self) -> "Batch":
         """Returns a batch of one token without loss.

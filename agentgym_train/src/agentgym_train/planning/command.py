@@ -63,10 +63,10 @@ def method_name(config: Config) -> str | None:
         ModelError: see :func:`agentgym_train.generators.hf.expected_method`.
     """
     generator = plugins.make(plugins.GENERATOR, config.generator)
-    if not isinstance(generator, HF):
+    if generator.cls is not HF:
         return None
     model = empty_model(shape_of(config), config.model)
-    return expected_method(model, allow_slower=generator.allow_slower).name
+    return expected_method(model, allow_slower=generator.options.allow_slower).name
 
 
 def warning(config: Settings, processes: int) -> str | None:

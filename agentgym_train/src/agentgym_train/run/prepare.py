@@ -7,7 +7,7 @@ from transformers import AutoConfig, PretrainedConfig
 from transformers.utils import logging as transformers_logging
 
 from agentgym_envs import registry
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_train import plugins
 from agentgym_train.assembly import check_group_size, naming
 from agentgym_train.config import SCRATCH, Config, Settings
@@ -163,13 +163,13 @@ def check_engine(config: Settings) -> None:
         check_zero(config.engine)
 
 
-def check_one(config: Config, *, several: bool) -> tuple[Description, Description]:
+def check_one(config: Config, *, several: bool) -> tuple[EnvDescription, EnvDescription]:
     """Does :func:`check_env`; with several environments its errors name the environment."""
     with naming(config, several=several):
         return check_env(config)
 
 
-def check_env(config: Config) -> tuple[Description, Description]:
+def check_env(config: Config) -> tuple[EnvDescription, EnvDescription]:
     """Rejects invalid settings of one environment.
 
     Returns the environment's descriptions, for training and for held-out evaluation.

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_train import (
     Chat,
     Config,
@@ -14,6 +14,7 @@ from agentgym_train import (
     RunContext,
     Source,
     SourcePlugin,
+    StepPlan,
     Trajectory,
     Turn,
 )
@@ -28,7 +29,7 @@ class Messages(SourcePlugin):
 
     file: Name
 
-    def check(self, config: Config, training: Description) -> None:
+    def check(self, config: Config, training: EnvDescription) -> None:
         """Reads the file.
 
         Raises:
@@ -72,12 +73,13 @@ class MessagesSource(Source):
     def __init__(self, context: RunContext, episodes: list[Trajectory]):
         self._episodes, self._context = episodes, context
 
-    def next(self, step: int, horizon: int) -> list[Group]:
+    def next(self, plan: StepPlan) -> list[Group]:
         """Returns the conversations of this process for a step."""
-        first, count = step * len(self._context.groups), len(self._episodes)
+        first, count = plan.step * len(self._context.groups), len(self._episodes)
         units = {
             number: self._episodes[(first + place) % count]
             for number, place in self._context.mine.items()
+            if number in plan.groups
         }
         return [Group(number, [episode], from_dataset=True) for number, episode in units.items()]
 

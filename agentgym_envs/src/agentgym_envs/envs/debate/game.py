@@ -14,7 +14,7 @@ from agentgym_envs.envs.debate.tasks import Problem, choices, strangers, tasks
 from agentgym_envs.envs.debate.votes import canonical, knows, majority, read_answer
 from agentgym_envs.envs.search.world import Passage
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.multi.game import Player, TextGame
+from agentgym_envs.multi.game import ScriptedPlayer, TextGame
 from agentgym_envs.tasks import Task, TaskSet
 
 MOST_DEBATERS, MOST_ROUNDS, MOST_STRANGERS = 8, 10, 5
@@ -77,7 +77,7 @@ class Debate(TextGame):
         " of a tie, that of the first debater."
     )
     tools = MappingProxyType({"say": "{message}"})
-    players: ClassVar[Mapping[str, Player]] = MappingProxyType({"listener": listener})
+    players: ClassVar[Mapping[str, ScriptedPlayer]] = MappingProxyType({"listener": listener})
     opponents = "listener"
     cooperative = True
 

@@ -20,7 +20,7 @@ from agentgym_envs.envs.negotiation.tasks import (
     tasks,
     written,
 )
-from agentgym_envs.multi.game import Player, TextGame
+from agentgym_envs.multi.game import ScriptedPlayer, TextGame
 from agentgym_envs.tasks import Task, TaskSet
 
 TURNS = 10  # turns of both sides together
@@ -55,7 +55,9 @@ class Negotiation(TextGame):
     tools = MappingProxyType(
         {"propose": "propose: {items}", "accept": "accept", "reject": "reject"}
     )
-    players: ClassVar[Mapping[str, Player]] = MappingProxyType({"conceder": conceder, "fair": fair})
+    players: ClassVar[Mapping[str, ScriptedPlayer]] = MappingProxyType(
+        {"conceder": conceder, "fair": fair}
+    )
     opponents = "conceder"
 
     def __init__(self) -> None:

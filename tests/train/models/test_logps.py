@@ -6,9 +6,8 @@ import tiny
 import torch
 
 from agentgym_train.data.batching import pack
-from agentgym_train.engine.logps import token_logps
 from agentgym_train.models.chunked_head import ChunkedHead
-from agentgym_train.models.policy import Policy
+from agentgym_train.models.policy import Policy, token_logps
 
 
 @pytest.mark.parametrize("kind", tiny.ARCHITECTURES)
