@@ -4,8 +4,8 @@
 
 Eight processes collect 32 episodes each, in groups of eight. Lengths are log-normal; episodes of a
 group are similar, since they have the same task. Before: each process computes its own episodes, in
-its own micro-batches. Now: ``agentgym_train.data.balance.plan`` distributes the episodes of all.
-Writes ``benchmarks/results/balance.md`` and ``balance.csv``.
+its own micro-batches. Now: ``agentgym_train.data.load_balancing.plan`` distributes the episodes of
+all. Writes ``benchmarks/results/balance.md`` and ``balance.csv``.
 """
 
 import math
@@ -19,7 +19,7 @@ from typing import NamedTuple
 import long_tables
 import typer
 
-from agentgym_train.data.balance import Unit, plan
+from agentgym_train.data.load_balancing import Unit, plan
 
 RESULT = Path(__file__).parent / "results" / "balance.md"
 PROCESSES, EPISODES, GROUP, CONTEXT = 8, 32, 8, 32_768

@@ -50,7 +50,7 @@ from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group
 from agentgym_train.evaluation import evaluate
 from agentgym_train.files import write_whole
-from agentgym_train.learning import streams
+from agentgym_train.learning.update import fill_streams
 from agentgym_train.models import scratch
 from agentgym_train.models.loading import load_policy
 from agentgym_train.models.policy import token_logps
@@ -250,7 +250,7 @@ def gradient_noise(trainer: Trainer, model: PreTrainedModel, groups: list[Group]
         groups: groups of the step.
     """
     limit, algorithm = trainer.config.engine.micro_batch_tokens, trainer.algorithm
-    batch = streams.fill(
+    batch = fill_streams(
         pack(groups),
         algorithm.required_streams,
         trainer.producers,

@@ -24,8 +24,7 @@ from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.engine import critic
 from agentgym_train.engine.deepspeed import Engine
 from agentgym_train.generators.hf import HF
-from agentgym_train.learning import streams
-from agentgym_train.learning.update import update
+from agentgym_train.learning.update import fill_streams, update
 from agentgym_train.models.loading import choose_trained, load_model
 from agentgym_train.planning.generation import PROMPT as PROMPT_TOKENS
 from agentgym_train.planning.live import LiveBytes
@@ -96,11 +95,11 @@ def learn(config: Config, engines: list[Engine]) -> None:
     algorithm = plugins.make_algorithm(config.algorithm)
     played = groups(config, engine.distributed.size)
     values = second.values if second else engine.values
-    producers: dict[str, streams.Producer] = {
+    producers: dict[str, update.Producer] = {
         "value": lambda micro: values(micro.to(engine.device)),
         "old": lambda micro: engine.forward(micro.to(engine.device)).logp_BT,
     }
-    batch = streams.fill(
+    batch = fill_streams(
         pack(played),
         algorithm.required_streams,
         producers,

@@ -27,8 +27,7 @@ from agentgym_train.config import (
 from agentgym_train.data.batching import pack
 from agentgym_train.engine import critic
 from agentgym_train.engine.deepspeed import loading
-from agentgym_train.learning.streams import fill
-from agentgym_train.learning.update import update
+from agentgym_train.learning.update import fill_streams, update
 from agentgym_train.models.loading import load_policy
 
 PLAYED = PPO(gamma=0.9, lam=0.8, value_clip=0.3)
@@ -73,7 +72,7 @@ def groups(*, cut):
 def step(engines, of, groups, algorithm=PLAYED):
     """Returns the metrics of one update."""
     distributed, judge = engines[0].distributed, engines[-1]
-    filled = fill(
+    filled = fill_streams(
         pack(groups),
         algorithm.required_streams,
         {"value": judge.values},

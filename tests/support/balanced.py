@@ -14,11 +14,10 @@ import processes
 import torch
 
 from agentgym_train.algorithms.grpo import GRPO
-from agentgym_train.data.balance import share_out
 from agentgym_train.data.batching import pack
+from agentgym_train.data.load_balancing import share_out
 from agentgym_train.engine.deepspeed import Engine
-from agentgym_train.learning import streams
-from agentgym_train.learning.update import NotFiniteError, update
+from agentgym_train.learning.update import NotFiniteError, fill_streams, update
 from agentgym_train.models.loading import load_model
 
 SHARES = {1: [range(8)], 2: [range(5), range(5, 8)]}
@@ -133,7 +132,7 @@ def shared(model, config):
             for micro, origins in shares
             for row, origin in enumerate(origins)
         ]
-        filled = streams.fill(
+        filled = fill_streams(
             batch,
             {"old", "value"},
             {

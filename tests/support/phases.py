@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import peaks
 
 from agentgym_train import config as configuration
-from agentgym_train.engine.deepspeed import end_process
+from agentgym_train.engine.rendezvous import end_process
 
 PROMPT = 39
 """Tokens of a prompt. With one sampled token, four turns end just after the cache has grown."""

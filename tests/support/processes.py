@@ -6,7 +6,7 @@ import sys
 import traceback
 from pathlib import Path
 
-from agentgym_train.engine import peers
+from agentgym_train.engine import watchdog
 from agentgym_train.run.ports import free_port
 
 
@@ -40,7 +40,7 @@ def fork(number, work, *args):
             os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
             try:
                 work(rank, *args)
-                peers.close()
+                watchdog.close()
                 os._exit(0)
             except Exception:
                 traceback.print_exc()

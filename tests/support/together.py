@@ -13,8 +13,8 @@ import processes
 
 from agentgym_train.config import EngineConfig
 from agentgym_train.distributed import Distributed
-from agentgym_train.engine import joining
-from agentgym_train.engine.deepspeed import start_processes
+from agentgym_train.engine import rendezvous
+from agentgym_train.engine.rendezvous import start_processes
 from agentgym_train.errors import TrainingError
 
 CONFIG = EngineConfig(collective_timeout=1)
@@ -46,7 +46,7 @@ def wait(rank):
         try:
             Distributed().barrier()
         except RuntimeError as error:
-            say(joining.explain(error, 1))
+            say(rendezvous.explain(error, 1))
 
 
 def alone(rank):

@@ -11,7 +11,7 @@ import torch
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
-from agentgym_train.learning.streams import fill
+from agentgym_train.learning.update import fill_streams
 from agentgym_train.models.policy import token_logps
 
 STATES = (4, 5)  # token ids that show the state; actions are 0 to 3
@@ -69,7 +69,7 @@ def learn(algorithm, *, seed, steps=60, lr=0.1, critic="head"):
     producers["value"] = lambda micro: token_logps(judge, micro, 1.0).value_BT
     for _ in range(steps):
         groups = [Group(n, [play(model, n % 2, rng) for _ in range(6)]) for n in range(4)]
-        batch = fill(
+        batch = fill_streams(
             pack(groups),
             algorithm.required_streams,
             producers,

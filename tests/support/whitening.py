@@ -12,7 +12,7 @@ import torch
 
 from agentgym_train.config import EngineConfig
 from agentgym_train.distributed import Distributed
-from agentgym_train.engine.deepspeed import start_processes
+from agentgym_train.engine.rendezvous import start_processes
 from agentgym_train.learning.advantages import whitened
 
 

@@ -17,8 +17,8 @@ from trainers import make
 from transformers import AutoModelForCausalLM
 
 from agentgym_envs.errors import BrokenPlugin, EnvFailure
-from agentgym_train.data.balance import share_out
 from agentgym_train.data.batching import pack
+from agentgym_train.data.load_balancing import share_out
 from agentgym_train.data.types import Failure
 from agentgym_train.distributed import Distributed
 from agentgym_train.engine import checkpoint

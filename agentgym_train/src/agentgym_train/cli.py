@@ -187,16 +187,16 @@ def attempt(folder: Path, *, quiet: bool = False) -> int:
 
     ``quiet``: another process says that the run was interrupted.
     """
-    from agentgym_train.engine import peers
+    from agentgym_train.engine import watchdog
 
-    stop.first.append(peers.hold)
+    stop.first.append(watchdog.hold)
     try:
         from agentgym_train.run import work as process
 
         process.work(folder, out)
     except (KeyboardInterrupt, Exception) as error:
         if stop.number or isinstance(error, KeyboardInterrupt):
-            peers.hold()
+            watchdog.hold()
             if not quiet and os.environ.get("LOCAL_RANK", "0") == "0":
                 err.print("interrupted")
             return stop.exit_status
@@ -206,13 +206,13 @@ def attempt(folder: Path, *, quiet: bool = False) -> int:
 
 def explain(error: Exception) -> int:
     """Shows what ended this process's share of a run; returns the exit status."""
-    from agentgym_train.engine import peers
+    from agentgym_train.engine import watchdog
 
     if isinstance(error, AgentGymError):
-        peers.hold()
+        watchdog.hold()
         err.print(f"error: {error}", style="red", markup=False, soft_wrap=True)
     else:
-        peers.wait()
+        watchdog.wait()
         traceback.print_exception(error)
         if (plugin := culprit(error)) is not None:
             err.print(f"raised in {plugin}", style="red", markup=False, soft_wrap=True)
@@ -227,7 +227,7 @@ def leave(status: int) -> NoReturn:
     if not stop.number:
         stop.release()
     if status == 0 and not stop.number:
-        from agentgym_train.engine.deepspeed import end_process
+        from agentgym_train.engine.rendezvous import end_process
 
         end_process()
     sys.stdout.flush()

@@ -23,8 +23,7 @@ from agentgym_train.errors import ConfigError, FaultBudgetError, TrainingError
 from agentgym_train.files import write_whole
 from agentgym_train.generators.probe import check_logps
 from agentgym_train.generators.probe import length as probe_length
-from agentgym_train.learning import streams
-from agentgym_train.learning.update import NotFiniteError, update
+from agentgym_train.learning.update import NotFiniteError, Producer, fill_streams, update
 from agentgym_train.models.loading import load_model
 from agentgym_train.pipeline import Collection, Pipeline
 from agentgym_train.protocols import StepPlan
@@ -151,7 +150,7 @@ class Trainer:
     def update(self, step: int, groups: list[Group]) -> dict[str, float]:
         """Updates the policy with a step's groups; returns the metrics of the update."""
         config = self.config.engine
-        batch = streams.fill(
+        batch = fill_streams(
             pack(groups, mask_cut_actions=self.config.rollout.mask_cut_actions),
             self.required_streams,
             self.producers,
@@ -333,11 +332,11 @@ class Trainer:
             dtype=self.config.model.dtype,
         )
 
-    def _producers(self, model_path: str) -> dict[str, streams.Producer]:
+    def _producers(self, model_path: str) -> dict[str, Producer]:
         """Returns the functions that compute streams, by the name of the stream."""
         device = self.engine.device
         values = self.critic.values if self.critic else self.engine.values
-        producers: dict[str, streams.Producer] = {
+        producers: dict[str, Producer] = {
             "old": lambda micro: self.engine.forward(micro.to(device)).logp_BT,
             "value": lambda micro: values(micro.to(device)),
         }

@@ -13,8 +13,8 @@ from agentgym_train.algorithms.ppo import PPO
 from agentgym_train.algorithms.reinforce_pp import ReinforcePP
 from agentgym_train.algorithms.rloo import RLOO
 from agentgym_train.algorithms.sft import SFT
-from agentgym_train.data.balance import share_out
 from agentgym_train.data.batching import Forward, pack
+from agentgym_train.data.load_balancing import share_out
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError

@@ -3,11 +3,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentgym_train.data.balance import share_out
 from agentgym_train.data.batching import pack
+from agentgym_train.data.load_balancing import share_out
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
-from agentgym_train.learning import streams
+from agentgym_train.learning.update import fill_streams
 
 turns = st.builds(
     lambda p, a, r, v: Turn("", p, a, [-0.5] * len(a), v, reward=r),
@@ -86,8 +86,8 @@ def test_packing_by_turn_equals_packing_by_token(rows):
     """Turns can have no prompt, no action, or neither; a trajectory can have no turn."""
     groups = [Group(n, [Trajectory("", 0, turns) for turns in each]) for n, each in enumerate(rows)]
     batch = pack(groups)
-    streams, width = by_token(groups)
-    for (name, dtype), stream in zip(FIELDS.items(), streams, strict=True):
+    update, width = by_token(groups)
+    for (name, dtype), stream in zip(FIELDS.items(), update, strict=True):
         wanted = torch.tensor(stream, dtype=dtype).reshape(len(stream), width)
         torch.testing.assert_close(getattr(batch, name), wanted, rtol=0, atol=0)
 
@@ -105,7 +105,7 @@ def test_a_stream_is_filled_in_the_batchs_order_and_at_action_tokens_alone():
         for n, length in enumerate(lengths, 4)
     ]
     batch = pack([Group(0, trajectories)])
-    filled = streams.fill(
+    filled = fill_streams(
         batch,
         {"value", "kl"},
         {"value": lambda micro: micro.id_BT},

@@ -24,9 +24,8 @@ from agentgym_train.algorithms.ppo import PPO
 from agentgym_train.data.batching import Forward, pack
 from agentgym_train.data.types import Turn
 from agentgym_train.distributed import Distributed
-from agentgym_train.engine.head import Valued
-from agentgym_train.learning.streams import fill
-from agentgym_train.learning.update import NotFiniteError
+from agentgym_train.engine.critic import Valued
+from agentgym_train.learning.update import NotFiniteError, fill_streams
 from agentgym_train.models.policy import token_logps, token_values
 
 pytestmark = pytest.mark.slow
@@ -233,7 +232,7 @@ def test_values_are_those_of_the_update_and_next_values_those_of_a_longer_episod
     engines, of = made
     groups, judge = actor_critic.groups(cut=True), engines[-1]
     actor_critic.step(engines, of, groups, actor_critic.BOOTSTRAPPED)  # the head starts at 0
-    batch = fill(
+    batch = fill_streams(
         pack(groups),
         {"value", "next_value"},
         {"value": judge.values},

@@ -1,7 +1,7 @@
 import pytest
 
 from agentgym_train.config import EngineConfig
-from agentgym_train.engine.schedule import learning_rate
+from agentgym_train.engine.deepspeed import learning_rate
 
 
 def test_the_rate_warms_up_then_falls_to_a_tenth_and_stays():

@@ -10,7 +10,7 @@ import pytest
 import strangers
 from torch.distributed import HashStore
 
-from agentgym_train.engine import addresses, peers
+from agentgym_train.engine import addresses, watchdog
 
 SECRET = b"secret"
 
@@ -34,15 +34,15 @@ class Main(threading.Thread):
         self.listener = stack.enter_context(addresses.listen("127.0.0.1", 0))
         self.place = self.listener.getsockname()
         self.store = HashStore()
-        self.store.set(peers.KEY, str(self.place[1]))
+        self.store.set(watchdog.KEY, str(self.place[1]))
         self.links = {}
         self.start()
 
     def run(self):
-        self.links = peers._accept(self.listener, 3, SECRET)
+        self.links = watchdog._accept(self.listener, 3, SECRET)
 
     def call(self, rank, secret=SECRET):
-        return peers._call(self.store, rank, self.place[0], secret)[0]
+        return watchdog._call(self.store, rank, self.place[0], secret)[0]
 
 
 def test_strangers_take_no_place_and_delay_nobody():
@@ -51,9 +51,9 @@ def test_strangers_take_no_place_and_delay_nobody():
 
         def stranger():
             link = stack.enter_context(socket.create_connection(main.place, timeout=5))
-            return link, link.recv(peers.CHALLENGE)
+            return link, link.recv(watchdog.CHALLENGE)
 
-        silent = [stranger() for _ in range(peers.STRANGERS + 40)]
+        silent = [stranger() for _ in range(watchdog.STRANGERS + 40)]
         assert len({challenge for _, challenge in silent}) == len(silent), "no answer fits twice"
         assert silent[0][0].recv(1) == b"", "the oldest ones make room"
         first = stack.enter_context(main.call(1))
@@ -62,7 +62,7 @@ def test_strangers_take_no_place_and_delay_nobody():
             refused.settimeout(5)
             assert refused.recv(1) == b"", (rank, secret)
         link, _ = stranger()
-        copied = peers.ANSWER.pack(2, peers._proof(silent[-1][1], 2, SECRET))
+        copied = watchdog.ANSWER.pack(2, watchdog._proof(silent[-1][1], 2, SECRET))
         link.sendall(copied)  # a right answer to another challenge
         assert link.recv(1) == b""
         second = stack.enter_context(main.call(2))

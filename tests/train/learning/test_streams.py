@@ -5,7 +5,7 @@ import torch
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
-from agentgym_train.learning.streams import fill
+from agentgym_train.learning.update import fill_streams
 
 
 def episode(*turns, next_ids=None):
@@ -20,7 +20,7 @@ def values(micro):
 
 
 def filled(groups, streams=("value", "next_value"), max_tokens=16):
-    return fill(
+    return fill_streams(
         pack(groups),
         {*streams},
         {"value": values},

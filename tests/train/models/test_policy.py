@@ -9,7 +9,7 @@ import torch
 from transformers import CONFIG_MAPPING, AutoModelForCausalLM
 
 from agentgym_train.data.batching import pack
-from agentgym_train.engine.head import Valued
+from agentgym_train.engine.critic import Valued
 from agentgym_train.models import policy as module
 from agentgym_train.models.chunked_head import ChunkedHead
 from agentgym_train.models.policy import Policy, token_logps

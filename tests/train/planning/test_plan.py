@@ -121,7 +121,7 @@ def test_fake_tensors_need_what_real_ones_need(tmp_path, critic):
     """The same passes over real weights, counted in the same way."""
     folder = qwen.save(tmp_path, "small")
     asked = setting(folder, rows=2, tokens=96, critic=critic)
-    from agentgym_train.engine.head import Valued
+    from agentgym_train.engine.critic import Valued
 
     def model():
         return AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(folder)).eval()

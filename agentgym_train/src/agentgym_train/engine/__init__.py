@@ -1,4 +1,4 @@
-"""The optimizer step; only ``deepspeed.py`` imports DeepSpeed."""
+"""The optimizer step, on all processes of a run; only this folder and the planner use DeepSpeed."""
 
 import os
 

@@ -1,31 +1,17 @@
 """The engine: forward, backward and step of one model under ZeRO stages 0 to 3.
 
-No other file imports deepspeed.
-
 Shapes: B trajectories, T tokens.
 """
 
-import importlib
-import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import deepspeed
-import deepspeed.ops
-import pydantic
 import torch
-import torch.distributed as dist
-from deepspeed.accelerator import get_accelerator
-from deepspeed.runtime import compiler
-from deepspeed.runtime.zero.config import DeepSpeedZeroConfig
-from deepspeed.runtime.zero.offload_config import OffloadDeviceEnum
-from deepspeed.utils import logger as deepspeed_log
 from torch import Tensor
 from transformers import PreTrainedModel
 from transformers.integrations.deepspeed import (
@@ -36,97 +22,11 @@ from transformers.integrations.deepspeed import (
 from agentgym_train.config import EngineConfig
 from agentgym_train.data.batching import Batch, Forward
 from agentgym_train.distributed import Distributed
-from agentgym_train.engine import joining, peers
-from agentgym_train.engine.offload import Offload
-from agentgym_train.engine.schedule import learning_rate
+from agentgym_train.engine.rendezvous import start_processes
 from agentgym_train.engine.zero_config import clips_itself, zero_config
-from agentgym_train.errors import ConfigError
 from agentgym_train.models import lora
 from agentgym_train.models.loading import device
 from agentgym_train.models.policy import Policy, episode_scores, token_logps, token_values
-
-
-def start_processes(config: EngineConfig, secret: bytes = b"") -> None:
-    """Joins the process group; further calls do nothing.
-
-    A process without the variables of a launcher creates a group of one.
-
-    Args:
-        config: the engine's settings.
-        secret: the processes of the run alone know it, so no other program can pass for one.
-    """
-    if dist.is_initialized():
-        return
-    deepspeed_log.setLevel("WARNING")
-    backend = get_accelerator().communication_backend_name()
-    timeout = timedelta(seconds=config.collective_timeout)
-    store, rank, size = joining.meet(timeout, secret)
-    dist.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=timeout)
-    if get_accelerator().device_name() == "cpu":
-        # DeepSpeed compiles its shared-memory collectives at first use. gloo needs neither a
-        # compiler nor ninja.
-        deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False
-    import_muon()
-    deepspeed.init_distributed(
-        dist_backend=backend, timeout=timeout, verbose=False, auto_mpi_discovery=False
-    )
-
-
-def import_muon() -> None:
-    """Imports DeepSpeed's optimizer Muon without torch's compiler, which takes seconds to load.
-
-    DeepSpeed imports Muon only to check that our optimizer is another one. Muon's functions are
-    decorated to be compiled; here the decorator returns them unchanged.
-    """
-    compile_, compiler.compile = compiler.compile, lambda: lambda function: function
-    try:
-        importlib.import_module("deepspeed.runtime.zero.muon.original_muon")
-    finally:
-        compiler.compile = compile_
-
-
-def end_process() -> NoReturn:
-    """Leaves the process group and ends the process at once, with exit status 0.
-
-    Gloo's threads need the interpreter to free the tensors of their last collective. A thread that
-    does so while the interpreter shuts down aborts the process. These threads cannot be joined,
-    since DeepSpeed keeps groups alive under ZeRO-3.
-    """
-    peers.close()
-    dist.destroy_process_group()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(0)
-
-
-def check_zero(config: EngineConfig) -> None:
-    """Rejects keys and values of ``engine.zero`` that cannot be used.
-
-    Raises:
-        ConfigError: a key is set by the trainer or unknown to DeepSpeed, DeepSpeed rejects a value,
-            or ``engine.sleep`` cannot move the state.
-    """
-    if "stage" in config.zero:
-        raise ConfigError(
-            "configuration key 'engine.zero.stage': the stage is set by"
-            f" engine.zero_stage={config.zero_stage}"
-        )
-    try:
-        zero = DeepSpeedZeroConfig(**{"stage": config.zero_stage, **config.zero})
-    except pydantic.ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(map(str, first["loc"]))
-        raise ConfigError(
-            f"configuration key 'engine.zero.{key}': {first['msg']}, not {first['input']!r}"
-        ) from error
-    for key in ("offload_param", "offload_optimizer"):
-        place = getattr(getattr(zero, key), "device", OffloadDeviceEnum.none)
-        allowed = {"none", "cpu"} if key == "offload_optimizer" else {"none"}
-        if config.sleep and OffloadDeviceEnum(place).value not in allowed:
-            raise ConfigError(
-                f"engine.sleep=true cannot move a state that engine.zero.{key} keeps on"
-                f" {OffloadDeviceEnum(place).value!r}: remove one of the two"
-            )
 
 
 class _Sharding:
@@ -383,3 +283,82 @@ def _parameter_groups(
     return groups + (
         [{"params": [p for p in trainable if p in head], "lr": head_lr}] if head else []
     )
+
+
+MOMENTS = ("exp_avg", "exp_avg_sq")
+
+
+class Offload:
+    """Moves an engine's weights and optimizer. Each call does nothing if it was the last one.
+
+    Args:
+        engine: the DeepSpeed engine.
+        optimizer: torch's AdamW inside it.
+    """
+
+    def __init__(self, engine: Any, optimizer: torch.optim.Optimizer):
+        self._engine, self._optimizer = engine, optimizer
+        self._stage: int = engine.zero_optimization_stage()
+        self._frozen = [p for p in engine.module.parameters() if not p.requires_grad]
+        self._moved: list[tuple[Tensor, torch.device]] = []
+        self.asleep = False
+
+    def sleep(self) -> None:
+        """Moves the state to main memory."""
+        if self.asleep:
+            return
+        self.asleep = True
+        if self._stage:
+            self._engine.offload_states(include=self._of_deepspeed())
+        for tensor in self._own():
+            self._moved.append((tensor, tensor.device))
+            tensor.data = tensor.data.to("cpu")
+        if torch.accelerator.is_available():
+            torch.accelerator.empty_cache()
+
+    def wake(self) -> None:
+        """Moves the state back."""
+        if not self.asleep:
+            return
+        self.asleep = False
+        for tensor, place in self._moved:
+            tensor.data = tensor.data.to(place)
+        self._moved.clear()
+        if self._stage:
+            self._engine.reload_states()
+
+    def _of_deepspeed(self) -> list[str] | None:
+        """Returns the states that DeepSpeed moves; None: all."""
+        if self._stage < 3:
+            return None
+        # At stage 3, DeepSpeed moves the state of its own optimizers only, and weights only if none
+        # is frozen.
+        gradients = ["lp_grads", "contiguous_grad_buffer"]
+        return gradients if self._frozen else ["lp_params", *gradients]
+
+    def _own(self) -> Iterator[Tensor]:
+        """Yields the tensors that DeepSpeed does not move."""
+        if self._stage in (0, 3):
+            for state in self._optimizer.state.values():
+                yield from (state[name] for name in MOMENTS if name in state)
+        if self._stage == 3:
+            yield from self._engine.optimizer.fp32_partitioned_groups_flat
+            yield from (parameter.ds_tensor for parameter in self._frozen)
+        elif self._stage:
+            yield from self._frozen
+        else:
+            yield from self._engine.module.parameters()
+
+
+FLOOR = 0.1  # share of the learning rate at the end of the decay
+
+
+def learning_rate(config: EngineConfig, steps: int) -> float:
+    """Returns the learning rate of the step after ``steps`` earlier steps.
+
+    The rate is the product of a linear warm-up and a linear decay to a tenth. Both begin at the
+    first step.
+    """
+    warm = min(1.0, (steps + 1) / config.warmup) if config.warmup else 1.0
+    decayed = min(1.0, steps / config.decay) if config.decay else 0.0
+    return config.lr * warm * (1.0 - (1.0 - FLOOR) * decayed)

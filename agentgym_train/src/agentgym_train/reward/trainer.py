@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
-from agentgym_train.data.balance import share_out
 from agentgym_train.data.batching import Batch, pack
+from agentgym_train.data.load_balancing import share_out
 from agentgym_train.data.sampler import EpochSampler
 from agentgym_train.distributed import Distributed
 from agentgym_train.engine import checkpoint

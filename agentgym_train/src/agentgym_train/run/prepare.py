@@ -158,7 +158,7 @@ def check_reward(config: RewardConfig, *, processes: int) -> None:
 def check_engine(config: Settings) -> None:
     """Rejects engine options that DeepSpeed does not accept."""
     if config.engine.zero:
-        from agentgym_train.engine.deepspeed import check_zero
+        from agentgym_train.engine.zero_config import check_zero
 
         check_zero(config.engine)
 

@@ -13,8 +13,8 @@ from agentgym_train.assembly import assemble, make_trackers
 from agentgym_train.config import SCRATCH, Config, Settings
 from agentgym_train.data.types import Group, Trajectory
 from agentgym_train.distributed import Distributed
-from agentgym_train.engine import checkpoint, joining
-from agentgym_train.engine.deepspeed import start_processes
+from agentgym_train.engine import checkpoint, rendezvous
+from agentgym_train.engine.rendezvous import start_processes
 from agentgym_train.errors import CheckpointError, RunFolderError, TrainingError
 from agentgym_train.evaluation import evaluate
 from agentgym_train.evaluation.held_out import HeldOut
@@ -59,7 +59,7 @@ def work(folder: Path, console: Console) -> None:
             assert isinstance(config, reward_config.RewardConfig)
             reward.work(config, folder, console)
     except RuntimeError as error:
-        if late := joining.explain(error, config.engine.collective_timeout):
+        if late := rendezvous.explain(error, config.engine.collective_timeout):
             raise TrainingError(late) from error
         raise
     for each in filter(None, (main, lock)):

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from agentgym_train import plugins
-from agentgym_train.data.balance import share_out
 from agentgym_train.data.batching import Batch, Forward, pack
+from agentgym_train.data.load_balancing import share_out
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
 from agentgym_train.protocols import Algorithm

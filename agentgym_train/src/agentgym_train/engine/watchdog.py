@@ -22,7 +22,7 @@ from torch._C._distributed_c10d import Store
 from agentgym_train.engine import addresses
 from agentgym_train.errors import TrainingError
 
-KEY = "agentgym_train/peers"
+KEY = "agentgym_train/watchdog"
 GOODBYE = b"goodbye"
 CHALLENGE = 32  # bytes
 ANSWER = struct.Struct("!I32s")  # a rank, and the proof that its process knows the secret
@@ -52,7 +52,7 @@ class Watch:
             link.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
             for name, value in KEEP_ALIVE.items():
                 link.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
-        self._thread = threading.Thread(target=self._run, name="peers", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="watchdog", daemon=True)
         self._thread.start()
 
     def close(self) -> None:

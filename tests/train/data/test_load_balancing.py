@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentgym_train.data.balance import Unit, plan
+from agentgym_train.data.load_balancing import Unit, plan
 
 units = st.lists(st.builds(Unit, st.integers(1, 4), st.integers(1, 90)), max_size=40)
 
