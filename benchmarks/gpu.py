@@ -33,7 +33,7 @@ from agentgym_train.engine.deepspeed import Engine
 from agentgym_train.generators.hf import HF
 from agentgym_train.models.loading import device, load_model
 from agentgym_train.planning import plan
-from agentgym_train.planning.zero import Cards
+from agentgym_train.planning.card_memory import Cards
 from agentgym_train.protocols import Sampling
 
 HERE = Path(__file__).parent

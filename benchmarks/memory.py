@@ -24,8 +24,8 @@ from agentgym_train import config as configuration
 from agentgym_train.config import ModelConfig
 from agentgym_train.models.loading import choose_trained
 from agentgym_train.planning import plan
+from agentgym_train.planning.card_memory import Cards
 from agentgym_train.planning.trace import ACTIONS, Counting, Setting, empty_model, fake, fill, trace
-from agentgym_train.planning.zero import Cards
 
 RESULT = Path(__file__).parent / "results" / "memory.md"
 PEAKS = Path(__file__).parent / "peaks.py"

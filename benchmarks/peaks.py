@@ -26,9 +26,9 @@ from agentgym_train.engine.deepspeed import Engine
 from agentgym_train.generators.hf import HF
 from agentgym_train.learning.update import fill_streams, update
 from agentgym_train.models.loading import choose_trained, load_model
-from agentgym_train.planning.generation import PROMPT as PROMPT_TOKENS
-from agentgym_train.planning.live import LiveBytes
+from agentgym_train.planning.card_memory import PROMPT as PROMPT_TOKENS
 from agentgym_train.planning.plan import episodes
+from agentgym_train.planning.trace import LiveBytes
 from agentgym_train.protocols import Generator, Sampling
 
 PROMPT, ACTION = 7, 3

@@ -39,9 +39,10 @@ from torch import Tensor
 
 from agentgym_envs.pool import PoolResult
 from agentgym_train.generators.hf import HFSession, Method
-from agentgym_train.pipeline import Pipeline
 from agentgym_train.protocols import Sampling
-from agentgym_train.rollout.collector import Collector, Start
+from agentgym_train.rollout.collector import Collector
+from agentgym_train.rollout.pipeline import Pipeline
+from agentgym_train.rollout.tasks import Start
 
 CALL = 0.03  # seconds of a call of the model
 EPISODES, TURNS, LONGEST = 64, (5, 20), 256  # episodes, turns of an episode, tokens of an action

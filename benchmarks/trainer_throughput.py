@@ -31,7 +31,7 @@ from rich.console import Console
 from torch import Tensor
 
 from agentgym_train import config as configuration
-from agentgym_train.algorithms.grpo import GRPO
+from agentgym_train.algorithms.policy_gradient import GRPO
 from agentgym_train.assembly import assemble
 from agentgym_train.data.batching import Batch
 from agentgym_train.models.loading import load_tokenizer

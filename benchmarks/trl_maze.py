@@ -35,7 +35,7 @@ from agentgym_train.data.types import Group
 from agentgym_train.files import write_whole
 from agentgym_train.models.loading import load_policy, load_tokenizer
 from agentgym_train.reporting import report
-from agentgym_train.rollout.descriptions import describe
+from agentgym_train.rollout.build import describe
 from agentgym_train.run.folder import claim_folder
 from agentgym_train.run.prepare import prepare
 from agentgym_train.trainer import Trainer

@@ -23,7 +23,7 @@ from typing import Any
 import torch
 import typer
 
-from agentgym_train.algorithms.grpo import GRPO
+from agentgym_train.algorithms.policy_gradient import GRPO
 from agentgym_train.config import EngineConfig, LoraConfig, ModelConfig
 from agentgym_train.data.batching import Batch, Forward, pack
 from agentgym_train.data.types import Group, Trajectory, Turn

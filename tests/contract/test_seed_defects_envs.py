@@ -27,7 +27,7 @@ import agentgym_train
 from agentgym_envs.envs.web.proxy import Request
 from agentgym_envs.pool import EnvPool
 from agentgym_train.data.types import Status
-from agentgym_train.rollout.collector import Start
+from agentgym_train.rollout.tasks import Start
 from agentgym_websites.host import Host
 from agentgym_websites.site import ORIGINS
 

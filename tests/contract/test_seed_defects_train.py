@@ -24,7 +24,7 @@ from agentgym_envs.plugins import discover, distribution
 from agentgym_envs.pool import EnvPool
 from agentgym_train import plugins
 from agentgym_train.algorithms.policy_gradient import PolicyGradient
-from agentgym_train.curricula.scaling_inter import ScalingInter
+from agentgym_train.curricula.schedules import ScalingInter
 from agentgym_train.data.batching import Forward, pack
 from agentgym_train.data.types import Group, Status, Turn
 from agentgym_train.distributed import Distributed
@@ -32,7 +32,7 @@ from agentgym_train.engine import checkpoint, critic
 from agentgym_train.models import scratch
 from agentgym_train.models.loading import load_model
 from agentgym_train.reporting import metrics
-from agentgym_train.rollout.collector import Start
+from agentgym_train.rollout.tasks import Start
 
 pytestmark = pytest.mark.slow
 OURS = [

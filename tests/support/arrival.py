@@ -23,7 +23,8 @@ from agentgym_train.data.batching import pack
 from agentgym_train.generators.hf import HF
 from agentgym_train.models.policy import token_logps
 from agentgym_train.protocols import Sampling
-from agentgym_train.rollout.collector import Collector, Start
+from agentgym_train.rollout.collector import Collector
+from agentgym_train.rollout.tasks import Start
 
 EPISODES = 8
 

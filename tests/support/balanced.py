@@ -13,7 +13,7 @@ import one_step
 import processes
 import torch
 
-from agentgym_train.algorithms.grpo import GRPO
+from agentgym_train.algorithms.policy_gradient import GRPO
 from agentgym_train.data.batching import pack
 from agentgym_train.data.load_balancing import share_out
 from agentgym_train.engine.deepspeed import Engine

@@ -15,7 +15,7 @@ import one_step
 import processes
 import torch
 
-from agentgym_train.algorithms.grpo import GRPO
+from agentgym_train.algorithms.policy_gradient import GRPO
 from agentgym_train.config import LoraConfig, ModelConfig
 from agentgym_train.data.batching import pack
 from agentgym_train.engine.deepspeed import Engine, Frozen, loading

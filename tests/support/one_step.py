@@ -12,7 +12,7 @@ from dataclasses import replace
 import processes
 import torch
 
-from agentgym_train.algorithms.grpo import GRPO
+from agentgym_train.algorithms.policy_gradient import GRPO
 from agentgym_train.config import EngineConfig, ModelConfig
 from agentgym_train.data.batching import Forward, pack
 from agentgym_train.data.types import Group, Trajectory, Turn

@@ -12,7 +12,7 @@ import sys
 import time
 
 from agentgym_envs.stopping import stop
-from agentgym_train.run.launched import Launched, follow_command
+from agentgym_train.run.launch import Launched, follow_command
 
 
 def command(file):

@@ -16,14 +16,13 @@ from trainers import make
 from agentgym_envs.pool import EnvDescription
 from agentgym_train import config as configuration
 from agentgym_train import plugins
-from agentgym_train.algorithms.grpo import GRPO
+from agentgym_train.algorithms.policy_gradient import GRPO
 from agentgym_train.data.types import Failure, Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError
-from agentgym_train.pipeline import Collection, Pipeline
 from agentgym_train.protocols import StepPlan
 from agentgym_train.reporting import metrics
-from agentgym_train.rollout.environments import Collected, TrainingEnv
+from agentgym_train.rollout.pipeline import Collected, Collection, Pipeline, TrainingEnv
 
 AHEAD = {name: section for name, section in small_run.HASH.items() if name != "model"} | {
     "rollout": {"ahead": 1},

@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 from agentgym_envs import plugins as discovery
 from agentgym_envs.errors import BrokenPlugin
 from agentgym_train import cli, plugins
-from agentgym_train.curricula import answers
 from agentgym_train.errors import ConfigError
-from agentgym_train.run import rehearsal
+from agentgym_train.rollout import tasks
+from agentgym_train.run import prepare
 
 HEAD = """
 from dataclasses import dataclass, field
@@ -160,7 +160,7 @@ def test_the_object_that_is_built_needs_all_methods(install):
 
 def test_the_hooks_of_the_base_class_are_enough(install, tmp_path):
     install("@dataclass\nclass Acme(Curriculum):\n    def horizon(self, step): return 5")
-    rehearsal.rehearse({"name": "acme"}, steps=3)
+    prepare.rehearse({"name": "acme"}, steps=3)
     made = plugins.make_object(plugins.CURRICULUM, {"name": "acme"})
     assert (made.difficulties(0), made.state_dict()) == (None, {})
 
@@ -194,7 +194,7 @@ def test_a_curriculum_with_state_is_made_and_its_options_are_its_fields_of_the_c
             def state_dict(self): return {"turns": self.turns}
             def load_state_dict(self, state): self.turns = state["turns"]
         """)
-    rehearsal.rehearse({"name": "acme"}, steps=3)
+    prepare.rehearse({"name": "acme"}, steps=3)
     result = CliRunner().invoke(
         cli.app, ["config", "show", str(small_run.write(tmp_path)), "--set", ACME]
     )
@@ -213,10 +213,10 @@ def test_whole_numbers_of_numpy_are_whole_numbers(install, kind):
     )
     made = plugins.make_object(plugins.CURRICULUM, {"name": "acme"})
     if kind == "int64":
-        assert type(answers.turns(made, 0)) is int
+        assert type(tasks.checked_horizon(made, 0)) is int
     else:
         with pytest.raises(BrokenPlugin, match="acme-tools"):
-            answers.turns(made, 0)
+            tasks.checked_horizon(made, 0)
 
 
 def test_a_hook_that_raises_in_the_run_keeps_its_traceback_and_names_the_plugin(
@@ -239,5 +239,5 @@ def test_a_hook_that_raises_in_the_run_keeps_its_traceback_and_names_the_plugin(
 def test_an_error_of_ours_is_not_blamed_on_a_plugin(install):
     install("@dataclass\nclass Acme(Curriculum):\n    def horizon(self, step): return 5")
     with pytest.raises(AttributeError) as caught:
-        answers.turns(None, 0)
+        tasks.checked_horizon(None, 0)
     assert plugins.culprit(caught.value) is None

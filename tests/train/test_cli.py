@@ -12,7 +12,7 @@ import small_run
 import tiny
 from typer.testing import CliRunner
 
-from agentgym_train.algorithms.grpo import GRPO
+from agentgym_train.algorithms.policy_gradient import GRPO
 from agentgym_train.cli import app
 from agentgym_train.run.launch import launch_command
 

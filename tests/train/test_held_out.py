@@ -10,7 +10,7 @@ from agentgym_train import config as configuration
 from agentgym_train.distributed import Distributed
 from agentgym_train.evaluation import held_out
 from agentgym_train.evaluation.held_out import HeldOut
-from agentgym_train.rollout.descriptions import describe
+from agentgym_train.rollout.build import describe
 
 SCORES = [0.1, 0.2, 0.2, 0.6, 0.3, 0.5]
 """The sum of each second one and the others is another number, because of rounding."""

@@ -21,7 +21,7 @@ from agentgym_train import config as configuration
 from agentgym_train.data.types import Failure
 from agentgym_train.errors import ConfigError, FaultBudgetError
 from agentgym_train.reporting import metrics
-from agentgym_train.rollout.environments import make_training_envs
+from agentgym_train.rollout.pipeline import make_training_envs
 
 MAZE = {
     "id": "agentgym/Maze-v1",

@@ -25,7 +25,7 @@ from agentgym_train.engine import checkpoint
 from agentgym_train.errors import ConfigError, FaultBudgetError, ModelError, TrainingError
 from agentgym_train.evaluation import evaluate
 from agentgym_train.reporting import metrics
-from agentgym_train.rollout import descriptions
+from agentgym_train.rollout import build
 
 pytestmark = pytest.mark.slow
 
@@ -471,9 +471,7 @@ def test_a_generator_is_checked_before_it_is_used(tmp_path, name, error, message
 def test_a_constructor_that_hangs_or_ends_the_process_is_found_before_any_work(
     tmp_path, construct, monkeypatch
 ):
-    monkeypatch.setattr(
-        descriptions.pool, "describe", partial(descriptions.pool.describe, start_timeout=3.0)
-    )
+    monkeypatch.setattr(build.pool, "describe", partial(build.pool.describe, start_timeout=3.0))
     env = {
         "id": "faulty_envs:support/Faulty-v0",
         "kwargs": {"construct": construct},

@@ -22,11 +22,11 @@ from .data.types import Turn as Turn
 from .distributed import Distributed as Distributed
 from .errors import ConfigError as ConfigError
 from .errors import ModelError as ModelError
-from .generators.sampling import choose as choose
-from .generators.sampling import noise as noise
-from .generators.weights import drop as drop
-from .generators.weights import make_room as make_room
-from .generators.weights import take_over as take_over
+from .generators.building_blocks import choose as choose
+from .generators.building_blocks import drop as drop
+from .generators.building_blocks import make_room as make_room
+from .generators.building_blocks import noise as noise
+from .generators.building_blocks import take_over as take_over
 from .models.chat import Chat as Chat
 from .protocols import STREAMS as STREAMS
 from .protocols import Algorithm as Algorithm

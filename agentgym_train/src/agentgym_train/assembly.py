@@ -19,9 +19,8 @@ from agentgym_train.engine.deepspeed import Engine, loading
 from agentgym_train.errors import ConfigError
 from agentgym_train.models.loading import device, load_policy, load_tokenizer
 from agentgym_train.protocols import Algorithm, Generator, Tracker
-from agentgym_train.rollout.build import make_generator
-from agentgym_train.rollout.descriptions import describe
-from agentgym_train.rollout.environments import TrainingEnv, make_training_envs
+from agentgym_train.rollout.build import describe, make_generator
+from agentgym_train.rollout.pipeline import TrainingEnv, make_training_envs
 
 
 @dataclass(frozen=True)

@@ -20,15 +20,19 @@ from agentgym_train.config import Config
 from agentgym_train.files import Lock
 from agentgym_train.plugins import KINDS, culprit, resolved
 from agentgym_train.reward.config import RewardConfig, load
-from agentgym_train.run import variables as run_variables
+from agentgym_train.run import hosts as run_variables
 from agentgym_train.run.hosts import check_hosts, launcher_variables, read_hosts
 from agentgym_train.run.launch import (
+    FOLLOW,
+    LIMIT,
+    Launched,
     check_launcher,
     check_prepared,
+    follow_command,
     join_launcher,
     launch_command,
+    parent_ended,
 )
-from agentgym_train.run.launched import FOLLOW, LIMIT, Launched, follow_command, parent_ended
 from agentgym_train.run.ports import free_port
 
 app = typer.Typer(
@@ -110,7 +114,7 @@ def launch(folder: Path, processes: int, hostfile: Path | None, *, port: int) ->
     try:
         with ExitStack() as stack:
             ours = {**launcher_variables(os.environ), FOLLOW: "1"}
-            file = hostfile and stack.enter_context(run_variables.carried(folder, ours))
+            file = hostfile and stack.enter_context(run_variables.carried_variables(folder, ours))
             command = launch_command(folder, processes, hostfile, port=port, variables=file)
             launched = stack.enter_context(Launched(command, ours))
             stop.last.append(launched.kill)
@@ -155,7 +159,7 @@ def work(
     """
     stop.repeats = False  # a terminal and a launcher can both send the signal of one stop
     if variables:
-        run_variables.adopt(variables, os.environ)
+        run_variables.adopt_variables(variables, os.environ)
     followed = os.environ.pop(FOLLOW, "") == "1"
     if followed:
         follow_command()

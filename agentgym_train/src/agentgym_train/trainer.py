@@ -25,12 +25,11 @@ from agentgym_train.generators.probe import check_logps
 from agentgym_train.generators.probe import length as probe_length
 from agentgym_train.learning.update import NotFiniteError, Producer, fill_streams, update
 from agentgym_train.models.loading import load_model
-from agentgym_train.pipeline import Collection, Pipeline
 from agentgym_train.protocols import StepPlan
 from agentgym_train.reporting import metrics
 from agentgym_train.reporting.metrics import FailureLog, MetricsFile
 from agentgym_train.rollout.build import sampling
-from agentgym_train.rollout.environments import Collected, TrainingEnv
+from agentgym_train.rollout.pipeline import Collected, Collection, Pipeline, TrainingEnv
 from agentgym_train.scorers import rewards
 
 Log = Callable[[dict[str, Any], list[Group]], None]

@@ -6,13 +6,10 @@ import pytest
 import tiny
 import torch
 
-from agentgym_train.algorithms.dpo import DPO
 from agentgym_train.algorithms.gigpo import GiGPO
-from agentgym_train.algorithms.grpo import GRPO
+from agentgym_train.algorithms.offline import DPO, SFT
+from agentgym_train.algorithms.policy_gradient import GRPO, RLOO, ReinforcePP
 from agentgym_train.algorithms.ppo import PPO
-from agentgym_train.algorithms.reinforce_pp import ReinforcePP
-from agentgym_train.algorithms.rloo import RLOO
-from agentgym_train.algorithms.sft import SFT
 from agentgym_train.data.batching import Forward, pack
 from agentgym_train.data.load_balancing import share_out
 from agentgym_train.data.types import Group, Trajectory, Turn

@@ -13,9 +13,10 @@ from agentgym_envs import plugins as discovery
 from agentgym_envs.errors import UnknownName
 from agentgym_train import config as configuration
 from agentgym_train import plugins
-from agentgym_train.curricula import adaptive, answers
+from agentgym_train.curricula import adaptive
 from agentgym_train.errors import ConfigError
-from agentgym_train.run import rehearsal
+from agentgym_train.rollout import tasks
+from agentgym_train.run import prepare
 
 
 def test_the_published_schedule():
@@ -180,7 +181,7 @@ def test_the_adaptive_horizon_moves_one_stage_at_a_time_and_never_before_a_windo
 
 def test_difficulties_by_stage():
     curriculum = make("task_difficulty", stages=[[1, 1], [1, 2], [1, 4]], every=50, turns=9)
-    ranges = [answers.difficulties(curriculum, s) for s in (0, 49, 50, 99, 100, 10**6)]
+    ranges = [tasks.checked_difficulties(curriculum, s) for s in (0, 49, 50, 99, 100, 10**6)]
     assert ranges == [(1, 1), (1, 1), (1, 2), (1, 2), (1, 4), (1, 4)]
     assert {curriculum.horizon(s) for s in (0, 50, 100)} == {9}
 
@@ -189,7 +190,7 @@ def test_tasks_alone_need_a_horizon():
     with pytest.raises(
         ConfigError, match="task_difficulty sets no horizon: set its turns, or compose it"
     ):
-        rehearsal.rehearse({"name": "task_difficulty", "stages": [[1, 1]], "every": 5}, steps=3)
+        prepare.rehearse({"name": "task_difficulty", "stages": [[1, 1]], "every": 5}, steps=3)
 
 
 TASKS = shipped.TASKS | {"turns": 7}
@@ -277,7 +278,7 @@ def test_interrupted_at_any_step_it_goes_on_as_if_it_never_had_been(name, steps)
             state = json.loads(json.dumps(interrupted.state_dict(), allow_nan=False))
             interrupted = make(name, **shipped.CURRICULA[name])
             interrupted.load_state_dict(state)
-        for ask in (answers.turns, answers.difficulties):
+        for ask in (tasks.checked_horizon, tasks.checked_difficulties):
             assert ask(interrupted, step) == ask(undisturbed, step)
         for curriculum in {id(c): c for c in (undisturbed, interrupted)}.values():
             curriculum.observe({"success": success, "truncated_horizon": truncated, "invalid": 0.0})

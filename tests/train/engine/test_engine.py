@@ -15,7 +15,7 @@ import torch
 from deepspeed.runtime.zero.partitioned_param_coordinator import PartitionedParameterCoordinator
 from transformers import CONFIG_MAPPING, AutoModelForCausalLM
 
-from agentgym_train.algorithms.grpo import GRPO
+from agentgym_train.algorithms.policy_gradient import GRPO
 from agentgym_train.config import EngineConfig, ModelConfig
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group, Trajectory, Turn

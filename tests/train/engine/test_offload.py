@@ -11,7 +11,7 @@ import pytest
 import tiny
 import torch
 
-from agentgym_train.algorithms.grpo import GRPO
+from agentgym_train.algorithms.policy_gradient import GRPO
 from agentgym_train.config import EngineConfig, LoraConfig
 from agentgym_train.data.batching import pack
 from agentgym_train.distributed import Distributed

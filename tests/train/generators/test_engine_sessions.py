@@ -9,9 +9,9 @@ import tiny
 import torch
 
 from agentgym_train.errors import ConfigError, ModelError
+from agentgym_train.generators.building_blocks import Names
 from agentgym_train.generators.requests import Action, EngineGenerator
 from agentgym_train.generators.vllm import VLLM
-from agentgym_train.generators.weights import Names
 from agentgym_train.protocols import Sampling
 
 SAMPLING = Sampling(temperature=0.7, max_new_tokens=4, stop_ids=frozenset({3}))

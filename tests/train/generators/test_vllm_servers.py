@@ -12,10 +12,10 @@ from stub_vllm import StubVLLM
 
 from agentgym_train.errors import ConfigError, ModelError
 from agentgym_train.generators import fleet
+from agentgym_train.generators.building_blocks import Names
 from agentgym_train.generators.probe import ask
 from agentgym_train.generators.vllm import VLLM
 from agentgym_train.generators.vllm_servers import write
-from agentgym_train.generators.weights import Names
 from agentgym_train.protocols import Sampling
 
 SAMPLING = Sampling(temperature=0.7, max_new_tokens=3, stop_ids=frozenset({3, 2}))

@@ -11,12 +11,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentgym_train.algorithms.dpo import DPO
 from agentgym_train.algorithms.gigpo import GiGPO
-from agentgym_train.algorithms.grpo import GRPO
+from agentgym_train.algorithms.offline import DPO
+from agentgym_train.algorithms.policy_gradient import GRPO, RLOO, ReinforcePP
 from agentgym_train.algorithms.ppo import PPO
-from agentgym_train.algorithms.reinforce_pp import ReinforcePP
-from agentgym_train.algorithms.rloo import RLOO
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed

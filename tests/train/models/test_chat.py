@@ -5,7 +5,8 @@ import tiny
 from transformers import AutoTokenizer
 
 from agentgym_train.errors import TemplateError
-from agentgym_train.models import control, scratch
+from agentgym_train.models import chat as chat_module
+from agentgym_train.models import scratch
 from agentgym_train.models.chat import Chat, Template
 
 OBSERVATIONS = ["Exits: north", "A wall.\n\nExits: east  west", " leading and trailing ", "漢字 🙂"]
@@ -118,7 +119,7 @@ def test_a_template_reads_the_date_of_the_run(day):
 def test_without_a_date_a_template_reads_the_day_of_its_construction(monkeypatch):
     today = date.today()
     chat = Chat(tiny.tokenizer("\n\n" + DATED))
-    monkeypatch.setattr(control, "date", None)  # a later look at the clock would fail
+    monkeypatch.setattr(chat_module, "date", None)  # a later look at the clock would fail
     opening = chat.tokenizer.decode(chat.opening("Hello"))
     assert opening.startswith(f"\n\n{today:%d %B %Y}")
 

@@ -12,8 +12,12 @@ from transformers.modeling_layers import GradientCheckpointingLayer
 from agentgym_train.config import ModelConfig
 from agentgym_train.data.batching import pack
 from agentgym_train.models import loading
-from agentgym_train.models.checkpointing import checkpoint_layers
-from agentgym_train.models.loading import load_model, load_policy, load_reward_model
+from agentgym_train.models.loading import (
+    checkpoint_layers,
+    load_model,
+    load_policy,
+    load_reward_model,
+)
 from agentgym_train.models.policy import Policy, token_logps
 
 DROPOUT = {

@@ -7,13 +7,15 @@ import pytest
 import torch
 
 from agentgym_train.config import ScratchConfig
-from agentgym_train.models import copying, scratch
+from agentgym_train.models import pretraining, scratch
 
 VOCAB = 50
 
 
 def learn(model, *, steps, seed=0):
-    return copying.learn(model, steps=steps, lr=1e-3, seed=seed, progress=lambda done: None)
+    return pretraining.learn_to_copy(
+        model, steps=steps, lr=1e-3, seed=seed, progress=lambda done: None
+    )
 
 
 class Stub(torch.nn.Module):
@@ -54,8 +56,8 @@ def test_sequences_are_shown_twice_use_all_tokens_and_follow_the_seed():
     for ids in one.seen:
         half = ids.shape[1] // 2
         assert torch.equal(ids[:, :half], ids[:, half:])
-        assert copying.LENGTHS[0] <= half <= copying.LENGTHS[1]
-        assert ids.numel() <= copying.TOKENS
+        assert pretraining.LENGTHS[0] <= half <= pretraining.LENGTHS[1]
+        assert ids.numel() <= pretraining.TOKENS
     assert set(torch.cat([ids.flatten() for ids in one.seen]).tolist()) == set(range(VOCAB))
     assert all(map(torch.equal, one.seen, two.seen))
     assert [ids.shape for ids in one.seen] != [ids.shape for ids in other.seen]
@@ -68,12 +70,12 @@ def test_a_scratch_model_learns_to_copy_before_it_reads_episodes(tmp_path, monke
     )
     monkeypatch.setattr(scratch, "_seated", lambda env: [env])
     monkeypatch.setattr(
-        scratch.copying,
-        "learn",
+        scratch.pretraining,
+        "learn_to_copy",
         lambda model, *, steps, lr, seed, progress: calls.append(("copying", steps, lr, seed)),
     )
     monkeypatch.setattr(
-        scratch.language_modelling, "learn", lambda *args, **kwargs: calls.append("episodes")
+        scratch.pretraining, "learn_episodes", lambda *args, **kwargs: calls.append("episodes")
     )
     config = ScratchConfig(hidden=16, layers=1, copy_steps=7, lr=1e-3)
     scratch.make(

@@ -49,11 +49,11 @@ def test_an_environment_that_fails_in_random_play_is_an_error_with_its_name(faul
 def keep(monkeypatch, modelled):
     """Keeps the tokenizer and the episodes of language modelling, and trains nothing."""
     monkeypatch.setattr(
-        scratch.language_modelling,
+        scratch.pretraining,
         "encode",
         lambda tokenizer, episodes, **kwargs: modelled.extend([tokenizer, *episodes]),
     )
-    monkeypatch.setattr(scratch.language_modelling, "learn", lambda *args, **kwargs: None)
+    monkeypatch.setattr(scratch.pretraining, "learn_episodes", lambda *args, **kwargs: None)
 
 
 def test_every_environment_of_a_run_has_an_equal_share_of_random_play(tmp_path, monkeypatch):

@@ -15,11 +15,9 @@ from transformers import AutoConfig, AutoModelForCausalLM
 from agentgym_train import config as configuration
 from agentgym_train.config import EngineConfig, ModelConfig
 from agentgym_train.errors import ModelError
-from agentgym_train.planning import generation, plan
-from agentgym_train.planning.generation import Rows
-from agentgym_train.planning.live import LiveBytes
-from agentgym_train.planning.trace import Setting, Weight, fake_batch, learn, trace
-from agentgym_train.planning.zero import Cards, held
+from agentgym_train.planning import card_memory, plan
+from agentgym_train.planning.card_memory import Cards, Rows, engine_memory
+from agentgym_train.planning.trace import LiveBytes, Setting, Weight, fake_batch, learn, trace
 
 SUPPORT = Path(processes.__file__).parent
 GIB = 2**30
@@ -72,7 +70,7 @@ def test_the_bytes_of_an_engine_are_those_counted_by_hand():
             zero_stage=stage,
             zero={"stage3_param_persistence_threshold": 0, "reduce_bucket_size": 9},
         )
-        each = held(weights, config, dtype, two)
+        each = engine_memory(weights, config, dtype, two)
         return each.weights, each.optimizer, each.gradients, each.gradients_kept, each.buckets
 
     moments, master = 8 * TINY, 4 * TINY
@@ -89,16 +87,16 @@ def test_the_bytes_of_an_engine_are_those_counted_by_hand():
 def test_small_weights_stay_whole_under_stage_3():
     config = EngineConfig(zero_stage=3, zero={"stage3_param_persistence_threshold": 50})
     weights = [Weight(100, True), Weight(40, True)]
-    assert held(weights, config, "float32", Cards(4)).weights == 4 * (100 / 4 + 40)
+    assert engine_memory(weights, config, "float32", Cards(4)).weights == 4 * (100 / 4 + 40)
 
 
 def test_an_offloaded_state_is_in_main_memory_and_not_on_a_card():
     weights = [Weight(1000, True)]
     zero = {"offload_optimizer": {"device": "cpu"}, "stage3_param_persistence_threshold": 0}
-    moved = held(weights, EngineConfig(zero_stage=2, zero=zero), "bfloat16", Cards(4))
+    moved = engine_memory(weights, EngineConfig(zero_stage=2, zero=zero), "bfloat16", Cards(4))
     assert (moved.optimizer, moved.gradients, moved.host) == (0, 0, (12 + 4) * 1000)
     both = zero | {"offload_param": {"device": "cpu"}}
-    moved = held(weights, EngineConfig(zero_stage=3, zero=both), "bfloat16", Cards(4))
+    moved = engine_memory(weights, EngineConfig(zero_stage=3, zero=both), "bfloat16", Cards(4))
     assert (moved.weights, moved.optimizer, moved.host) == (0, 0, (12 + 4 + 2) * 1000)
 
 
@@ -106,12 +104,12 @@ def test_the_cache_is_that_counted_by_hand(tiny):
     shape = AutoConfig.from_pretrained(tiny)
     # Keys and values of two layers, one head of size 4, in bfloat16.
     by_hand = 2 * 2 * (3 * 100) * 1 * 4 * 2
-    assert generation.cache(shape, Rows(3, 100), 2) == generation.GROWTH * by_hand
+    assert card_memory.generator_cache(shape, Rows(3, 100), 2) == card_memory.GROWTH * by_hand
 
 
 def test_the_cache_of_32_episodes_of_a_7b_model(tmp_path):
     shape = AutoConfig.from_pretrained(qwen.save(tmp_path, "7b"))
-    assert generation.cache(shape, Rows(32, 32768), 2) / GIB == 56 * generation.GROWTH
+    assert card_memory.generator_cache(shape, Rows(32, 32768), 2) / GIB == 56 * card_memory.GROWTH
 
 
 @pytest.mark.parametrize(
@@ -165,7 +163,9 @@ def test_more_cards_and_higher_stages_never_hold_more(dtype, zero):
     weights = [Weight(10**6, True), Weight(10**5, False)]
 
     def state(stage, count):
-        each = held(weights, EngineConfig(zero_stage=stage, zero=zero), dtype, Cards(count))
+        each = engine_memory(
+            weights, EngineConfig(zero_stage=stage, zero=zero), dtype, Cards(count)
+        )
         return each.weights, each.optimizer + each.gradients, each.step
 
     for stage in range(4):
@@ -240,7 +240,7 @@ def test_real_engines_and_generators_peak_where_the_plan_says(number, warm, tmp_
     AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(tmp_path)).save_pretrained(tmp_path)
     result, cases = tmp_path / "peaks.json", CASES[number]
     warm.play(SUPPORT / "phases.py", tmp_path, number, result, file, json.dumps(cases))
-    monkeypatch.setattr(generation, "PROMPT", PROMPT)
+    monkeypatch.setattr(card_memory, "PROMPT", PROMPT)
     for case, measured in zip(cases, json.loads(result.read_text()), strict=True):
         planned = plan.make(configuration.load(file, case), Cards(number, cpu=True))
         for phase, peak in measured.items():

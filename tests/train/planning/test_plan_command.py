@@ -15,13 +15,13 @@ from typer.testing import CliRunner
 from agentgym_train import config as configuration
 from agentgym_train.cli import app
 from agentgym_train.planning import command, plan, switches
-from agentgym_train.planning.table import gib
-from agentgym_train.planning.zero import Cards
+from agentgym_train.planning.card_memory import Cards
+from agentgym_train.planning.command import gib
 
 ROOT = Path(__file__).parents[3]
 GIB = 2**30
 CHECKPOINTING = pytest.mark.skipif(
-    find_spec("agentgym_train.models.checkpointing") is None, reason="needs gradient checkpointing"
+    find_spec("agentgym_train.models.loading") is None, reason="needs gradient checkpointing"
 )
 
 

@@ -15,7 +15,7 @@ from agentgym_train.data.types import Group, Status, Trajectory, Turn
 from agentgym_train.distributed import Distributed
 from agentgym_train.protocols import StepPlan
 from agentgym_train.reporting import metrics
-from agentgym_train.rollout.environments import Collected, TrainingEnv
+from agentgym_train.rollout.pipeline import Collected, TrainingEnv
 from agentgym_train.scorers.penalty import Penalty
 from agentgym_train.trainer import Trainer
 

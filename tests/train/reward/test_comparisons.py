@@ -12,7 +12,7 @@ import pytest
 import tiny
 
 from agentgym_envs.evaluate.metrics import wilson
-from agentgym_train.algorithms.grpo import GRPO
+from agentgym_train.algorithms.policy_gradient import GRPO
 from agentgym_train.config import EngineConfig
 from agentgym_train.data.types import Group
 from agentgym_train.distributed import Distributed

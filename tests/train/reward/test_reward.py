@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from agentgym_envs.feedback import record
 from agentgym_train import cli, plugins
-from agentgym_train.data.sampler import EpochSampler
+from agentgym_train.data.recorded import EpochSampler
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.errors import ConfigError, TemplateError, TrainingError
 from agentgym_train.learning.losses import bradley_terry
@@ -27,7 +27,7 @@ from agentgym_train.models.loading import load_tokenizer
 from agentgym_train.reporting import metrics, report
 from agentgym_train.reward import comparisons
 from agentgym_train.reward import config as configuration
-from agentgym_train.reward.calibration import summary
+from agentgym_train.reward.trainer import summary
 from agentgym_train.run.prepare import prepare
 from agentgym_train.run.work import work
 

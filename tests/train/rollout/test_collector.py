@@ -10,7 +10,8 @@ from scripted import ScriptedGenerator, collect, play
 from agentgym_envs.pool import EnvPool
 from agentgym_train.data.types import Status
 from agentgym_train.protocols import Sampling
-from agentgym_train.rollout.collector import GLANCE, Collector, Start, noise_seeds
+from agentgym_train.rollout.collector import GLANCE, Collector, noise_seeds
+from agentgym_train.rollout.tasks import Start
 
 FAULTY = "faulty_envs:support/Faulty-v0"
 

@@ -15,9 +15,8 @@ from agentgym_train import cli
 from agentgym_train import config as configuration
 from agentgym_train.config import EnvConfig, ScratchConfig
 from agentgym_train.models import scratch
-from agentgym_train.rollout.build import make_pool
-from agentgym_train.rollout.collector import Start
-from agentgym_train.rollout.descriptions import describe
+from agentgym_train.rollout.build import describe, make_pool
+from agentgym_train.rollout.tasks import Start
 
 FAULTY = "faulty_envs:support/Faulty-v0"
 

@@ -8,8 +8,9 @@ import tiny
 from scripted import ScriptedGenerator
 
 from agentgym_train.protocols import Sampling
-from agentgym_train.rollout.collector import Collector, Start
+from agentgym_train.rollout.collector import Collector
 from agentgym_train.rollout.responses import Responses
+from agentgym_train.rollout.tasks import Start
 
 
 @pytest.fixture(scope="module")

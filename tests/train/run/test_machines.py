@@ -24,7 +24,7 @@ from warm import Warm
 
 from agentgym_train.cli import app
 from agentgym_train.files import Lock
-from agentgym_train.run import variables
+from agentgym_train.run import hosts
 from agentgym_train.run.hosts import check_hosts
 from agentgym_train.run.launch import join_launcher, note_prepared
 from agentgym_train.run.ports import PORTS
@@ -224,10 +224,10 @@ def test_the_first_machine_looks_for_the_port(network):
 
 def test_variables_travel_in_a_file_that_only_the_user_reads(tmp_path):
     ours = {"HF_HOME": "/disk", "WANDB_API_KEY": "secret", "HOME": "/root", "https_proxy": "p"}
-    with variables.carried(tmp_path, ours) as file:
+    with hosts.carried_variables(tmp_path, ours) as file:
         assert file.stat().st_mode & 0o777 == 0o600
         theirs = {"HF_HOME": "/mine"}
-        variables.adopt(file, theirs)
+        hosts.adopt_variables(file, theirs)
     assert theirs == {"HF_HOME": "/mine", "WANDB_API_KEY": "secret", "https_proxy": "p"}
     assert not list(tmp_path.iterdir())
 
@@ -235,7 +235,7 @@ def test_variables_travel_in_a_file_that_only_the_user_reads(tmp_path):
 def test_the_guide_lists_the_variables_that_travel():
     page = (Path(__file__).parents[3] / "docs" / "guides" / "machines.md").read_text()
     rows = page.partition("| for | names |")[2].partition("\n\n")[0]
-    assert sorted(re.findall(r"`(.*?)`", rows)) == sorted(variables.CARRIED)
+    assert sorted(re.findall(r"`(.*?)`", rows)) == sorted(hosts.CARRIED)
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 from agentgym_envs.errors import BrokenPlugin
 from agentgym_train import cli, plugins
 from agentgym_train import config as configuration
-from agentgym_train.algorithms.grpo import GRPO
+from agentgym_train.algorithms.policy_gradient import GRPO
 from agentgym_train.config import EnvConfig
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group, Status, Trajectory, Turn
@@ -35,7 +35,7 @@ from agentgym_train.errors import (
     TrainingError,
 )
 from agentgym_train.reporting import metrics
-from agentgym_train.rollout.environments import TrainingEnv
+from agentgym_train.rollout.pipeline import TrainingEnv
 from agentgym_train.run.folder import claim_folder
 
 

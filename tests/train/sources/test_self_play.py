@@ -15,7 +15,7 @@ from agentgym_envs.evaluate import read_rows, record
 from agentgym_envs.pool import PoolResult, describe
 from agentgym_train import config as configuration
 from agentgym_train import plugins
-from agentgym_train.algorithms.grpo import GRPO
+from agentgym_train.algorithms.policy_gradient import GRPO
 from agentgym_train.config import EnvConfig, ScratchConfig
 from agentgym_train.data.types import Failure, Status, Trajectory, Turn
 from agentgym_train.distributed import Distributed
@@ -24,9 +24,10 @@ from agentgym_train.evaluation import episodes, evaluate
 from agentgym_train.generators.hf import HF
 from agentgym_train.models import scratch
 from agentgym_train.protocols import RunContext
-from agentgym_train.rollout import descriptions
-from agentgym_train.rollout.collector import Collector, Start, _AgentState, _Episode
-from agentgym_train.rollout.environments import make_training_envs
+from agentgym_train.rollout import build
+from agentgym_train.rollout.collector import Collector, _AgentState, _Episode
+from agentgym_train.rollout.pipeline import make_training_envs
+from agentgym_train.rollout.tasks import Start
 from agentgym_train.run.prepare import check
 from agentgym_train.run.work import evaluate_checkpoint
 from agentgym_train.testing import check_source
@@ -169,7 +170,7 @@ def test_a_failure_is_nobodys_loss():
 @pytest.fixture(scope="module")
 def described_once():
     """Each environment is described in one process for all tests of a refusal."""
-    describe, known = descriptions.pool.describe, {}
+    describe, known = build.pool.describe, {}
 
     def once(*args, **kwargs):
         key = repr((args, kwargs))
@@ -178,7 +179,7 @@ def described_once():
         return known[key]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(descriptions.pool, "describe", once)
+        patch.setattr(build.pool, "describe", once)
         yield
 
 

@@ -20,7 +20,7 @@ from agentgym_envs.evaluate import record
 from agentgym_envs.pool import describe
 from agentgym_train import cli, plugins
 from agentgym_train import config as configuration
-from agentgym_train.algorithms.grpo import GRPO
+from agentgym_train.algorithms.policy_gradient import GRPO
 from agentgym_train.assembly import check_group_size
 from agentgym_train.data.types import Group, Status, Trajectory, Turn
 from agentgym_train.distributed import Distributed
@@ -31,8 +31,7 @@ from agentgym_train.rollout import tasks
 from agentgym_train.sources import rollout
 from agentgym_train.sources.dataset import Dataset
 from agentgym_train.sources.mixture import Mixture, shares
-from agentgym_train.sources.rejection_sampling import RejectionSampling
-from agentgym_train.sources.rollout import FreshEpisodes
+from agentgym_train.sources.rollout import FreshEpisodes, RejectionSampling
 from agentgym_train.testing import check_source
 
 MAZE = "agentgym/Maze-v1"

@@ -7,8 +7,8 @@ import torch
 
 from agentgym_envs.errors import BrokenPlugin, ConformanceError
 from agentgym_train import plugins
-from agentgym_train.algorithms.dpo import DPO
-from agentgym_train.algorithms.grpo import GRPO
+from agentgym_train.algorithms.offline import DPO
+from agentgym_train.algorithms.policy_gradient import GRPO
 from agentgym_train.algorithms.ppo import PPO
 from agentgym_train.testing import check_algorithm
 

@@ -1,16 +1,34 @@
-"""The base class of policy-gradient algorithms. A subclass defines ``compute_advantages``.
+"""Policy-gradient algorithms: their base class, GRPO, RLOO and REINFORCE++.
+
+A subclass defines ``compute_advantages``.
+
+GRPO (Shao et al., 2024) compares a return with its group's mean. All action tokens of a trajectory
+have the same advantage. These options of GRPO give related algorithms:
+
+- Dr.GRPO (Liu et al., 2025): ``normalise = false`` and ``loss_reduction = "constant"``;
+- DAPO (Yu et al., 2025): ``clip_high = 0.28`` and the default ``loss_reduction = "token"``;
+- GSPO (Zheng et al., 2025): ``ratio = "sequence"``, ``loss_reduction = "sequence"``, and
+  ``clip_low`` and ``clip_high`` near 3e-4;
+- CISPO (MiniMax, 2025): ``surrogate = "cispo"``.
+
+RLOO (Ahmadian et al., 2024) has the mean return of the group's other episodes as its baseline.
+REINFORCE++ (Hu, 2025) whitens discounted returns-to-go over the tokens of all processes.
 
 Shapes: B trajectories, T tokens.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor
 
 from agentgym_train.config.constraints import Count, NonNegative, Share
 from agentgym_train.data.batching import Batch, Forward
+from agentgym_train.data.types import Group
+from agentgym_train.distributed import Distributed
+from agentgym_train.learning.advantages import group_centred, leave_one_out, returns_to_go, whitened
 from agentgym_train.learning.losses import (
     Estimator,
     cispo_surrogate,
@@ -143,3 +161,45 @@ class PolicyGradient(Algorithm):
 def on_actions(advantage_B: Tensor, batch: Batch) -> Batch:
     """Returns the batch with a trajectory's advantage on each of its action tokens."""
     return batch.with_streams(advantage=advantage_B[:, None] * batch.action_BT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GRPO(PolicyGradient):
+    """Group-relative policy optimisation with a token-level loss."""
+
+    normalise: bool = True
+    """Divide the advantages by the standard deviation of the group's returns."""
+    min_group_size: ClassVar[int] = 2
+
+    def compute_advantages(
+        self, batch: Batch, groups: Sequence[Group], distributed: Distributed
+    ) -> Batch:
+        """Gives every action token the group-relative return of its trajectory."""
+        return on_actions(
+            group_centred(self.returns(batch), batch.group_B, normalise=self.normalise), batch
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RLOO(PolicyGradient):
+    """REINFORCE leave-one-out."""
+
+    min_group_size: ClassVar[int] = 2
+
+    def compute_advantages(
+        self, batch: Batch, groups: Sequence[Group], distributed: Distributed
+    ) -> Batch:
+        """Broadcasts the return minus the others' mean over each trajectory's action tokens."""
+        return on_actions(leave_one_out(self.returns(batch), batch.group_B), batch)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReinforcePP(PolicyGradient):
+    """Global whitening instead of a baseline."""
+
+    def compute_advantages(
+        self, batch: Batch, groups: Sequence[Group], distributed: Distributed
+    ) -> Batch:
+        """Whitens the returns-to-go over the action tokens of all processes."""
+        return_BT = returns_to_go(self.rewards(batch), batch.turn_BT, self.gamma)
+        return batch.with_streams(advantage=whitened(return_BT, batch.action_BT, distributed))

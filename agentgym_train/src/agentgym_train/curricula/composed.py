@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from agentgym_train import plugins
-from agentgym_train.curricula import answers
 from agentgym_train.protocols import Curriculum
+from agentgym_train.rollout import tasks
 
 
 class Composed(Curriculum):
@@ -43,11 +43,11 @@ class Composed(Curriculum):
 
     def horizon(self, step: int) -> int:
         """Returns the horizon of the first part."""
-        return answers.turns(self._parts[0], step)
+        return tasks.checked_horizon(self._parts[0], step)
 
     def difficulties(self, step: int) -> tuple[int, int] | None:
         """Returns the range of the first part that has one at this step."""
-        ranges = (answers.difficulties(part, step) for part in self._parts)
+        ranges = (tasks.checked_difficulties(part, step) for part in self._parts)
         return next((bounds for bounds in ranges if bounds is not None), None)
 
     def observe(self, metrics: Mapping[str, float]) -> None:

@@ -1,15 +1,19 @@
-"""Episodes from the result folders of ``agentgym eval``, of an oracle or of any agent."""
+"""Episodes from the result folders of ``agentgym eval``, and the order in which they are used.
+
+The episodes are those of an oracle or of any agent.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from agentgym_envs.evaluate import record
 from agentgym_envs.evaluate.record import EpisodeRow
+from agentgym_envs.tasks import stable_hash
 from agentgym_envs.wrappers import FormatError, ResponseFormat
 from agentgym_train.errors import ConfigError
 
 
-def read(folders: Sequence[str], env_id: str, *, key: str) -> list[EpisodeRow]:
+def read_episodes(folders: Sequence[str], env_id: str, *, key: str) -> list[EpisodeRow]:
     """Returns the lines of an environment's episodes with one agent.
 
     Args:
@@ -64,3 +68,31 @@ def _written(response: str, reader: ResponseFormat, task_id: str) -> str:
 
 def _name(env_id: str) -> str:
     return env_id.rpartition(":")[2]
+
+
+class EpochSampler:
+    """Draws 0, …, ``count`` − 1 in a new order for each pass.
+
+    The order depends on the seed and the pass only, so a resumed run needs no state.
+
+    Args:
+        count: number of items.
+        seed: fixes the orders.
+
+    >>> sampler = EpochSampler(3, seed=1)
+    >>> sorted(sampler.place(number) for number in range(3))
+    [0, 1, 2]
+    """
+
+    def __init__(self, count: int, *, seed: int):
+        self._count, self._seed = count, seed
+        self._order: tuple[int, list[int]] = (-1, [])  # the latest pass and its order
+
+    def place(self, number: int) -> int:
+        """Returns the item at position ``number`` of all draws, counted from 0."""
+        epoch, place = divmod(number, self._count)
+        if self._order[0] != epoch:
+            key = f"deal {self._seed} {epoch}"
+            order = sorted(range(self._count), key=lambda item: stable_hash(f"{key} {item}"))
+            self._order = (epoch, order)
+        return self._order[1][place]

@@ -13,9 +13,8 @@ from agentgym_train.data.types import Failure, Trajectory
 from agentgym_train.errors import ConfigError, FaultBudgetError
 from agentgym_train.models.chat import Chat
 from agentgym_train.protocols import Generator
-from agentgym_train.rollout.build import make_collector, make_pool, sampling
-from agentgym_train.rollout.collector import Start
-from agentgym_train.rollout.descriptions import held_out_keywords
+from agentgym_train.rollout.build import held_out_keywords, make_collector, make_pool, sampling
+from agentgym_train.rollout.tasks import Start
 
 
 def horizon(config: Config) -> int:

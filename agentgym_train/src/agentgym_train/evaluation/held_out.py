@@ -20,7 +20,7 @@ from agentgym_train.files import writing
 from agentgym_train.protocols import Generator
 from agentgym_train.reporting import metrics
 from agentgym_train.reporting.metrics import FailureLog
-from agentgym_train.rollout.descriptions import held_out_keywords
+from agentgym_train.rollout.build import held_out_keywords
 
 BASELINE = ("success", "score", "turns")
 

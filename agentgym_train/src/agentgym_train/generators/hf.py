@@ -21,13 +21,18 @@ from transformers import __version__ as transformers_version
 from agentgym_train.data.batching import Batch, Forward
 from agentgym_train.errors import ModelError
 from agentgym_train.generators import probe
+from agentgym_train.generators.building_blocks import choose, drop, make_room, noise, take_over
 from agentgym_train.generators.float32 import in_float32
-from agentgym_train.generators.memory import Memory, attention, cache_name, keeps_keys, narrow
-from agentgym_train.generators.no_cache import NoCache
-from agentgym_train.generators.padded_cache import PaddedCache
+from agentgym_train.generators.memory import (
+    Memory,
+    NoCache,
+    PaddedCache,
+    attention,
+    cache_name,
+    keeps_keys,
+    narrow,
+)
 from agentgym_train.generators.ragged_cache import RaggedCache
-from agentgym_train.generators.sampling import choose, noise
-from agentgym_train.generators.weights import drop, make_room, take_over
 from agentgym_train.models.policy import token_logps
 from agentgym_train.protocols import (
     Generator,
@@ -97,7 +102,7 @@ class HF(Generator):
         return self.method.name
 
     def load(self, weights: Iterable[tuple[str, Tensor]], version: int) -> None:
-        """Copies weights in place; see :func:`~agentgym_train.generators.weights.take_over`."""
+        """Copies weights in place; see :func:`~.building_blocks.take_over`."""
         take_over(self._model, weights)
         self._version = version
 
@@ -222,6 +227,7 @@ class HFSession(Session):
         self._memory = self._method.memory(self._model, ())
 
 
+@torch.inference_mode()
 def exact_method(model: PreTrainedModel, *, allow_slower: bool = False) -> Method:
     """Returns the fastest method that reproduces the plain model's log-probabilities.
 
@@ -314,7 +320,6 @@ def expected_method(model: PreTrainedModel, *, allow_slower: bool = False) -> Me
     return method
 
 
-@torch.inference_mode()
 def _by_shapes(model: PreTrainedModel) -> str | None:
     """Returns why a model on the meta device does not accept the masks of the first method."""
     memory = RaggedCache(model, range(2))

@@ -1,17 +1,20 @@
 """The memory of a session: its rows between two calls of the model.
 
-Releases of transformers differ in how a model takes a cache. Models differ in what their layers
-attend to.
+Two memories are simple: one cache with padding between tokens, and tokens only.
+:mod:`.ragged_cache` has the third. Releases of transformers differ in how a model takes a cache.
+Models differ in what their layers attend to.
 
-Shapes: R requested rows, V vocabulary.
+Shapes: R requested rows, V vocabulary, B lines of a cache, S positions of it, L tokens appended at
+once, T tokens of the longest row.
 """
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, NamedTuple, Protocol
 
+import torch
 from torch import Tensor
 from transformers import Cache, DynamicCache, PretrainedConfig, PreTrainedModel
 
@@ -179,3 +182,104 @@ def run(model: PreTrainedModel, **arguments: Any) -> Any:
     """
     accepted = parameters(type(model).forward)
     return model(**{name: value for name, value in arguments.items() if name in accepted})
+
+
+class PaddedCache:
+    """One key-value cache for all rows.
+
+    New tokens are padded on the left and the padding is masked. Rows without new tokens get padding
+    only. All rows therefore stay aligned in the cache. The position of a token is the number of
+    unmasked tokens before it.
+
+    Padding between the tokens of a row is exact only if every layer attends to the whole history: a
+    sliding window counts the padding, and a convolution runs over it. Padding before the first
+    token is exact for more models.
+    """
+
+    def __init__(self, model: PreTrainedModel, rows: Iterable[int]):
+        self._model = model
+        self._place = {row: place for place, row in enumerate(rows)}  # row → its line in the cache
+        self.known = dict.fromkeys(self._place, 0)
+        self._cache = DynamicCache(config=model.config)
+        self._mask_BS = torch.zeros((len(self._place), 0), dtype=torch.int64, device=model.device)
+
+    def append(self, new: Mapping[int, Sequence[int]]) -> Tensor:
+        """Runs the model over the new tokens only.
+
+        First removes idle lines if at least half of the cache's lines are idle.
+        """
+        self._cut()
+        width = max(len(ids) for ids in new.values())
+        lines: list[Sequence[int]] = [[]] * len(self._mask_BS)
+        for row, ids in new.items():
+            lines[self._place[row]] = ids
+            self.known[row] += len(ids)
+        id_BL = torch.tensor(
+            [[0] * (width - len(ids)) + list(ids) for ids in lines], device=self._model.device
+        )
+        mask_BL = torch.tensor(
+            [[0] * (width - len(ids)) + [1] * len(ids) for ids in lines], device=self._model.device
+        )
+        self._mask_BS = torch.cat([self._mask_BS, mask_BL], 1)
+        return append(
+            self._model,
+            rows=[self._place[row] for row in new],
+            ids=id_BL,
+            mask=self._mask_BS,
+            # The running sum skips padding, so a token has the same position as without padding.
+            # Padding before the first token would have position −1, which no embedding accepts.
+            positions=(self._mask_BS.cumsum(1) - 1).clamp(min=0)[:, -width:],
+            cache=self._cache,
+        )
+
+    def forget(self, row: int) -> None:
+        """Masks all cached tokens of the row."""
+        self.known[row] = 0
+        self._mask_BS[self._place[row]] = 0
+
+    def drop(self, row: int) -> None:
+        """Removes the row; a later call frees its line."""
+        del self._place[row], self.known[row]
+
+    def _cut(self) -> None:
+        """Removes idle lines, several at once; ``RaggedCache._cut`` says why."""
+        if len(self._place) <= len(self._mask_BS) // 2 and self._mask_BS.shape[1]:
+            kept = torch.tensor(list(self._place.values()), device=self._mask_BS.device)
+            self._mask_BS = self._mask_BS[kept]
+            self._cache.batch_select_indices(kept)
+            self._place = {row: line for line, row in enumerate(self._place)}
+
+
+class NoCache:
+    """Keeps the tokens of each row.
+
+    Each call runs the model over whole rows, padded on the right as in training.
+    """
+
+    def __init__(self, model: PreTrainedModel, rows: Iterable[int]):
+        self._model = model
+        self._ids: dict[int, list[int]] = {row: [] for row in rows}
+        self.known = dict.fromkeys(self._ids, 0)
+
+    def append(self, new: Mapping[int, Sequence[int]]) -> Tensor:
+        """Runs the model over the whole rows."""
+        for row, ids in new.items():
+            self._ids[row] += ids
+            self.known[row] += len(ids)
+        lines = [self._ids[row] for row in new]
+        width, device = max(map(len, lines)), self._model.device
+        id_RT = torch.tensor([ids + [0] * (width - len(ids)) for ids in lines], device=device)
+        mask_RT = torch.tensor(
+            [[1] * len(ids) + [0] * (width - len(ids)) for ids in lines], device=device
+        )
+        output = run(self._model, input_ids=id_RT, attention_mask=mask_RT, use_cache=False)
+        logits_RV: Tensor = output.logits[range(len(lines)), [len(ids) - 1 for ids in lines]]
+        return logits_RV
+
+    def forget(self, row: int) -> None:
+        """Empties the row."""
+        self._ids[row], self.known[row] = [], 0
+
+    def drop(self, row: int) -> None:
+        """Removes the row."""
+        del self._ids[row], self.known[row]

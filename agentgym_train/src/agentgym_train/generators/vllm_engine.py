@@ -11,8 +11,8 @@ from torch import Tensor
 from transformers import AutoModelForCausalLM
 
 from agentgym_train.errors import ModelError
+from agentgym_train.generators.building_blocks import Names
 from agentgym_train.generators.requests import Action, Key, Request
-from agentgym_train.generators.weights import Names
 from agentgym_train.protocols import GeneratorContext, Sampling
 
 SETTINGS = {

@@ -18,9 +18,9 @@ from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from agentgym_envs.errors import AgentGymError
 from agentgym_train.errors import ConfigError, ModelError
+from agentgym_train.generators.building_blocks import Names
 from agentgym_train.generators.fleet import Fleet, Server, ServerError
 from agentgym_train.generators.requests import Action, Key, Request
-from agentgym_train.generators.weights import Names
 from agentgym_train.protocols import GeneratorContext
 
 SHARD = 4 * 2**30  # bytes of weights in a file, about

@@ -1,14 +1,16 @@
-"""Loads policies, reward models and tokenizers, and chooses the device."""
+"""Loads policies, reward models and tokenizers, and chooses the device and the trained layers."""
 
 import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import torch
 from safetensors import SafetensorError
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
@@ -18,12 +20,12 @@ from transformers import (
     PreTrainedModel,
     PreTrainedTokenizerBase,
 )
+from transformers.modeling_layers import GradientCheckpointingLayer
 
 from agentgym_envs import manifests
 from agentgym_train.config import ModelConfig
 from agentgym_train.errors import ModelError
 from agentgym_train.models import lora
-from agentgym_train.models.checkpointing import checkpoint_layers
 
 log = logging.getLogger(__name__)
 
@@ -245,3 +247,26 @@ def device() -> torch.device:
         torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
     )
     return accelerator or torch.device("cpu")
+
+
+def checkpoint_layers(model: nn.Module) -> int:
+    """Makes the layers of a model keep their inputs only; returns the number of these layers.
+
+    They are the layers that transformers would checkpoint. Losses and gradients stay the same.
+    """
+    layers = list(_layers(model))
+    for layer in layers:
+        # In evaluation mode no layer draws random numbers, so their state need not be kept.
+        layer.forward = partial(  # type: ignore[method-assign]
+            checkpoint, layer.forward, use_reentrant=False, preserve_rng_state=False
+        )
+    return len(layers)
+
+
+def _layers(model: nn.Module) -> Iterator[nn.Module]:
+    """Yields the outermost of the layers."""
+    for module in model.children():
+        if isinstance(module, GradientCheckpointingLayer):
+            yield module
+        else:
+            yield from _layers(module)

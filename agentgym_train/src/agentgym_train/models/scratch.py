@@ -25,7 +25,7 @@ from agentgym_envs.wrappers import FORMATS
 from agentgym_train.config import EnvConfig, ScratchConfig
 from agentgym_train.data import recorded
 from agentgym_train.files import writing
-from agentgym_train.models import copying, language_modelling
+from agentgym_train.models import pretraining
 from agentgym_train.models.chat import MINIMAL as TEMPLATE
 from agentgym_train.models.chat import Message
 from agentgym_train.models.loading import device
@@ -78,16 +78,16 @@ def make(
         )
     )
     model.to(device())
-    copying.learn(
+    pretraining.learn_to_copy(
         model,
         steps=config.copy_steps,
         lr=config.lr,
         seed=seed,
         progress=lambda done: progress("copying", done, config.copy_steps),
     )
-    language_modelling.learn(
+    pretraining.learn_episodes(
         model,
-        language_modelling.encode(
+        pretraining.encode(
             tokenizer,
             episodes,
             max_context=max_context,
@@ -195,7 +195,7 @@ def recorded_play(env: EnvConfig, folders: Sequence[str]) -> list[list[Message]]
                 {"role": "assistant", "content": response},
             )
         ]
-        for row in recorded.read(folders, env.id, key="scratch.folders")
+        for row in recorded.read_episodes(folders, env.id, key="scratch.folders")
     ]
 
 

@@ -1,9 +1,11 @@
-"""The command `agentgym-train plan`, and the warning of `agentgym-train run`."""
+"""The command `agentgym-train plan`, its table, and the line with which a run warns."""
 
 import os
+from collections.abc import Sequence
 
 import torch
 from rich.console import Console
+from rich.table import Column, Table
 from transformers.utils import logging as transformers_logging
 
 from agentgym_train import plugins
@@ -11,11 +13,10 @@ from agentgym_train.assembly import check_group_size, naming
 from agentgym_train.config import SCRATCH, Config, Settings
 from agentgym_train.errors import ConfigError, ModelError
 from agentgym_train.generators.hf import HF, expected_method
-from agentgym_train.planning import table
-from agentgym_train.planning.plan import make, shape_of
+from agentgym_train.planning.card_memory import Cards
+from agentgym_train.planning.plan import RESERVE, Plan, make, shape_of
 from agentgym_train.planning.switches import fitting
 from agentgym_train.planning.trace import empty_model
-from agentgym_train.planning.zero import Cards
 
 
 def show_plan(config: Settings, gpus: int, memory: float, console: Console) -> bool:
@@ -41,10 +42,10 @@ def show_plan(config: Settings, gpus: int, memory: float, console: Console) -> b
     for one in policy.each():
         with naming(one, several=len(policy.envs) > 1):
             check_group_size(one)
-    cards, size = Cards(gpus), memory * table.GIB
+    cards, size = Cards(gpus), memory * GIB
     plan = make(policy, cards)
     method = method_name(policy)
-    table.write(plan, size, console)
+    write_table(plan, size, console)
     if method:
         console.print(
             f"Generator: {method}, by the model's structure. The run tries it at its start.",
@@ -52,7 +53,7 @@ def show_plan(config: Settings, gpus: int, memory: float, console: Console) -> b
         )
     fits = plan.fits(size)
     found = None if fits else fitting(policy, cards, size)
-    console.print(table.verdict(plan, size, found), markup=False, highlight=False, soft_wrap=True)
+    console.print(verdict(plan, size, found), markup=False, highlight=False, soft_wrap=True)
     return fits
 
 
@@ -92,8 +93,8 @@ def warning(config: Settings, processes: int) -> str | None:
     if plan.fits(memory):
         return None
     return (
-        f"the run may not fit this machine: {table.compared(plan, memory)} at the longest episodes;"
-        f" see agentgym-train plan --gpus {processes} --memory {memory / table.GIB:.0f}"
+        f"the run may not fit this machine: {compared(plan, memory)} at the longest episodes;"
+        f" see agentgym-train plan --gpus {processes} --memory {memory / GIB:.0f}"
     )
 
 
@@ -105,3 +106,67 @@ def main_memory() -> float:
 def _accelerator() -> float:
     """Returns the bytes of the accelerator's memory."""
     return float(torch.accelerator.get_memory_info()[1])
+
+
+GIB = 2**30
+
+
+def write_table(plan: Plan, memory: float, console: Console) -> None:
+    """Prints the table of a plan and what it is for.
+
+    Args:
+        plan: the plan.
+        memory: bytes of a card.
+        console: where to print.
+    """
+    phases = (Column(name, justify="right", no_wrap=True) for name in plan.phases)
+    table = Table(Column("GiB on each card", overflow="fold"), *phases)
+    for row in plan.rows:
+        table.add_row(row.name, *(gib(getattr(row, phase)) for phase in plan.phases))
+    table.add_section()
+    table.add_row("total", *(gib(plan.total(phase)) for phase in plan.phases))
+    table.add_row(f"reserve, {RESERVE:.0%}", *[gib(RESERVE * memory)] * len(plan.phases))
+    table.add_row("memory", *[gib(memory)] * len(plan.phases))
+    console.print(table)
+    console.print(
+        f"For {plan.episodes} episodes at a time and micro-batches of {plan.tokens:,} tokens on"
+        f" each of {plan.cards.count} cards."
+        f" Main memory of all processes: {gib(plan.load)} GiB while models load,"
+        f" {gib(plan.host)} GiB of moved state later.",
+        highlight=False,
+    )
+
+
+def gib(size: float) -> str:
+    """Returns bytes in GiB, with two decimal places."""
+    return f"{size / GIB:.2f}"
+
+
+def verdict(plan: Plan, memory: float, found: tuple[Sequence[str], Plan] | None) -> str:
+    """Returns whether the plan fits, and the changes with which it does.
+
+    Args:
+        plan: the plan.
+        memory: bytes of a card.
+        found: see :func:`agentgym_train.planning.switches.fitting`; unused if the plan fits.
+    """
+    if plan.fits(memory):
+        return f"It fits: {compared(plan, memory)}."
+    if found is None:
+        return (
+            f"It does not fit: {compared(plan, memory)}. No change that was tried is enough: use"
+            " more cards, fewer episodes at a time (env.groups, env.group_size, eval.episodes) or a"
+            " smaller model."
+        )
+    changes, changed = found
+    options = " ".join(f"--set {change}" for change in changes)
+    return (
+        f"It does not fit: {compared(plan, memory)}. It fits in {gib(changed.peak)} GiB with"
+        f" {options}"
+    )
+
+
+def compared(plan: Plan, memory: float) -> str:
+    """Returns the need of a plan beside the memory that is left after the reserve."""
+    usable = gib(memory * (1 - RESERVE))
+    return f"{gib(plan.peak)} GiB of {usable} GiB on each card"

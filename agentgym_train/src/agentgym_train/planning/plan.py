@@ -20,9 +20,9 @@ from agentgym_train.config import SCRATCH, Config
 from agentgym_train.engine import critic
 from agentgym_train.models import scratch
 from agentgym_train.models.loading import load_shape
-from agentgym_train.planning import generation
+from agentgym_train.planning import card_memory
+from agentgym_train.planning.card_memory import Cards, Held, engine_memory
 from agentgym_train.planning.trace import Setting, Traced, trace
-from agentgym_train.planning.zero import Cards, Held, held
 from agentgym_train.scorers import rewards
 from agentgym_train.scorers.reward_model import RewardModel
 
@@ -206,11 +206,11 @@ def _add_up(
 ) -> Plan:
     dtype, sleeps, ahead = config.model.dtype, config.engine.sleep, bool(config.rollout.ahead)
     size = 2 if dtype == "bfloat16" else 4
-    engine = partial(held, config=config.engine, dtype=dtype, cards=cards)
+    engine = partial(engine_memory, config=config.engine, dtype=dtype, cards=cards)
     whole = size * sum(w.numel for w in traced.model)
     # The reference of an adapter is the same model with the adapter off.
     second = "reference" in streams and not config.model.lora.rank
-    played = generation.Rows(episodes(config, cards.count), config.model.max_context)
+    played = card_memory.Rows(episodes(config, cards.count), config.model.max_context)
     embedded = config.generator["name"] == EMBEDDED
     parts = _Parts(
         policy=engine(traced.policy),
@@ -218,8 +218,8 @@ def _add_up(
         reference=engine(traced.model, frozen=True) if second else None,
         scorers=sum(judges(config)),
         generator=whole * embedded,
-        cache=generation.cache(shape, played, size) * embedded,
-        call=generation.call(shape, played, size) * embedded,
+        cache=card_memory.generator_cache(shape, played, size) * embedded,
+        call=card_memory.generator_call(shape, played, size) * embedded,
         activations=traced.activations,
         largest=size * max(w.numel for w in traced.model),
     )

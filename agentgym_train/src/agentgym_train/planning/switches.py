@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from agentgym_train.config import Config
+from agentgym_train.planning.card_memory import Cards
 from agentgym_train.planning.plan import Plan, make
-from agentgym_train.planning.zero import Cards
 
 RANK = 32
 SHORTEST = 1024

@@ -1,12 +1,13 @@
 """The activations of one micro-batch, measured on fake tensors, which have shapes but no memory.
 
 The run's own forward and backward pass goes over the whole model, so every switch of the model
-counts as it does in training.
+counts as it does in training. The bytes of live tensors are counted while it runs.
 
 Shapes: B trajectories, T tokens, N action tokens.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -15,6 +16,8 @@ from typing import Any, Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 from transformers import AutoModelForCausalLM, PretrainedConfig, PreTrainedModel, masking_utils
 
 from agentgym_train.config import ModelConfig
@@ -23,7 +26,60 @@ from agentgym_train.engine.critic import Valued
 from agentgym_train.errors import ModelError
 from agentgym_train.models.loading import choose_trained
 from agentgym_train.models.policy import token_logps, token_values
-from agentgym_train.planning.live import LiveBytes
+
+
+class LiveBytes(TorchDispatchMode):
+    """Counts the storage of every tensor that an operation returns, until it is freed.
+
+    It works with real and with fake tensors. Storage inside of a kernel is not seen. Tensors that
+    exist before the mode starts must be passed to :meth:`see`, since an operation that changes one
+    in place returns it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 0
+        """Bytes alive."""
+        self.peak = 0
+        """Largest value of ``now`` since the start or the latest :meth:`restart`."""
+        self._seen: weakref.WeakKeyDictionary[torch.UntypedStorage, int] = (
+            weakref.WeakKeyDictionary()
+        )
+
+    def __torch_dispatch__(
+        self,
+        func: Callable[..., Any],
+        types: Iterable[type],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Runs an operation and counts its results."""
+        out = func(*args, **(kwargs or {}))
+        self.see(out)
+        return out
+
+    def see(self, tree: Any) -> None:
+        """Counts all tensors of a nested structure that are not counted yet."""
+        for leaf in tree_leaves(tree):
+            # A tensor on the meta device has a size but no memory.
+            if isinstance(leaf, Tensor) and leaf.device.type != "meta":
+                self._add(leaf.untyped_storage())
+
+    def restart(self) -> None:
+        """Starts a new peak."""
+        self.peak = self.now
+
+    def _add(self, storage: torch.UntypedStorage) -> None:
+        if storage in self._seen:
+            return
+        self._seen[storage] = size = storage.nbytes()
+        self.now += size
+        self.peak = max(self.peak, self.now)
+        weakref.finalize(storage, self._free, size).atexit = False
+
+    def _free(self, size: int) -> None:
+        self.now -= size
+
 
 ACTIONS = 0.3
 """Share of a trajectory's tokens that the policy sampled."""

@@ -1,36 +1,85 @@
-"""The loop in which a reward model learns.
+"""The training of a reward model: evaluation, training, evaluation, results.
+
+::
+
+    RUN/config.toml, metrics.jsonl, checkpoints/   as in a policy's run
+    RUN/evaluation.json                            metrics of held-out tasks by training step
+    RUN/model/                                     a sequence classifier with one label, for
+                                                   transformers, TRL and the scorer reward_model
 
 Shapes: B episodes, P pairs.
 """
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
+from rich.console import Console
+from rich.table import Column, Table
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
+from agentgym_train.assembly import make_trackers
 from agentgym_train.data.batching import Batch, pack
 from agentgym_train.data.load_balancing import share_out
-from agentgym_train.data.sampler import EpochSampler
+from agentgym_train.data.recorded import EpochSampler
 from agentgym_train.distributed import Distributed
 from agentgym_train.engine import checkpoint
 from agentgym_train.engine.deepspeed import Engine, loading
 from agentgym_train.errors import TrainingError
 from agentgym_train.learning.losses import bradley_terry
-from agentgym_train.models.loading import device, load_reward_model
-from agentgym_train.reporting import metrics
-from agentgym_train.reward.calibration import summary
+from agentgym_train.models.loading import device, load_reward_model, load_tokenizer
+from agentgym_train.reporting import metrics, report
+from agentgym_train.reward import comparisons
 from agentgym_train.reward.comparisons import Pair, Split
 from agentgym_train.reward.config import RewardConfig
+
+BINS = 10  # of confidence, from one half to one
+
+
+def summary(margin_P: Tensor, preference_P: Tensor) -> dict[str, float]:
+    """Returns what is reported of comparisons that were judged.
+
+    Args:
+        margin_P: the first episode's score less the second's.
+        preference_P: 1 where the first is better, 0 where the second is, 0.5 where they tie.
+
+    Returns:
+        ``log_loss``: the mean loss, in nats; a coin has 0.693. ``accuracy``: how often the better
+        one scores higher, where there is
+        one; two equal scores are half right. ``calibration_error``: the expected calibration error
+        (Naeini et al., 2015): how far
+        confidence is from how often it is right, a tie being half right, in the mean over ten bins
+        of confidence. ``margin``: the
+        better one's score less the other's. ``pairs``, and the ``ties`` among them. Where all tie
+        there are no ``accuracy`` and no
+        ``margin``.
+    """
+    margin_P, preference_P = margin_P.double(), preference_P.double()
+    decided_P = preference_P != 0.5
+    signed_P = margin_P * (2 * preference_P - 1)
+    right_P = (1 + margin_P.sign() * (2 * preference_P - 1)) / 2
+    confidence_P = margin_P.abs().sigmoid()
+    # The lower bound is for a score that is not a number.
+    bin_P = ((2 * confidence_P - 1) * BINS).long().clamp(0, BINS - 1)
+    gaps = torch.zeros(BINS, dtype=torch.float64).index_add(0, bin_P, confidence_P - right_P)
+    of_decided = {"accuracy": right_P, "margin": signed_P} if decided_P.any() else {}
+    return {
+        "log_loss": float(bradley_terry(margin_P, preference_P).mean()),
+        "calibration_error": float(gaps.abs().sum() / len(margin_P)),
+        **{name: float(value_P[decided_P].mean()) for name, value_P in of_decided.items()},
+        "pairs": len(margin_P),
+        "ties": int((~decided_P).sum()),
+    }
+
 
 Judged = tuple[Tensor, Tensor]
 """Margins and preferences, each of shape (P,).
 
-See :func:`agentgym_train.reward.calibration.summary`.
+See :func:`agentgym_train.reward.trainer.summary`.
 """
 
 
@@ -172,3 +221,61 @@ class RewardTrainer:
         mine = [torch.cat(parts).cpu() for parts in zip(*judged, strict=True)]
         everywhere = zip(*self.distributed.gather(mine), strict=True)
         return summary(*(torch.cat(parts) for parts in everywhere))
+
+
+SHOWN = {
+    "log_loss": "log loss",
+    "accuracy": "accuracy",
+    "calibration_error": "calibration error",
+    "margin": "margin",
+}
+
+
+def work(config: RewardConfig, folder: Path, console: Console) -> None:
+    """Learns between two looks at held-out comparisons; goes on from the newest checkpoint.
+
+    One process's share.
+    """
+    tokenizer = load_tokenizer(config.model.path, chat_template=config.model.chat_template)
+    pairs = comparisons.load(config, tokenizer)
+    trainer = RewardTrainer(config, folder, tokenizer=tokenizer, pairs=pairs)
+    first, steps = trainer.distributed.is_main, config.run.steps
+    notes = metrics.Notes(folder / "evaluation.json", trainer.distributed)
+    trackers = make_trackers(config, folder, trainer.distributed)
+
+    def look(key: str, step: int) -> None:
+        notes.add(key, trainer.judge(pairs.held_out) | {"step": step})
+
+    with report.Display(console, quiet=not first) as display:
+
+        def log(row: dict[str, Any]) -> None:
+            right = f" · accuracy {row['accuracy']:.2f}" if "accuracy" in row else ""
+            display.advance(
+                "reward model", row["step"], steps, f"log loss {row['log_loss']:.3f}{right}"
+            )
+            for tracker in trackers:
+                tracker.log(row["step"], row, [])
+
+        if "before" not in notes.rows and not trainer.start:
+            look("before", 0)
+        trainer.train(log, lambda step: look(f"step {step}", step))
+        look("after", steps)
+    for tracker in trackers:
+        tracker.finish()
+    checkpoint.save_model(folder / "model", trainer.engine, tokenizer)
+    if first:
+        console.print(table(notes.rows))
+        console.print(f"wrote {folder}/: metrics.jsonl, evaluation.json, model/", highlight=False)
+    trainer.engine.close()
+
+
+def table(notes: Mapping[str, Mapping[str, float]]) -> Table:
+    """Returns what the model says of held-out comparisons, before, during and after."""
+    shown = Table(
+        Column("", overflow="fold"),
+        *(Column(head, no_wrap=True) for head in SHOWN.values()),
+        title=f"{notes['after']['pairs']} comparisons of held-out tasks",
+    )
+    for key, row in notes.items():
+        shown.add_row(key, *(f"{row[name]:.3f}" for name in SHOWN))
+    return shown

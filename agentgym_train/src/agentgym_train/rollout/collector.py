@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from itertools import islice
 from threading import Lock
 from types import MappingProxyType
-from typing import NamedTuple
 
 from agentgym_envs.errors import EnvFailure, EnvTimeout, NeighbourFailed
 from agentgym_envs.pool import EnvPool, PoolResult
@@ -27,27 +26,12 @@ from agentgym_train.data.types import Failure, Group, Status, Trajectory, Turn
 from agentgym_train.models.chat import Chat
 from agentgym_train.protocols import Generator, Sample, Sampling, Session
 from agentgym_train.rollout.responses import Responses, step_result
+from agentgym_train.rollout.tasks import Start
 
 log = logging.getLogger(__name__)
 SINGLE_AGENT = ("",)  # the names of the agents of an environment with one agent
 GLANCE = 0.02  # seconds that responses wait for a generator in the background
 PATIENCE = 2.0  # seconds that ``stop`` waits for a collection to end
-
-
-class Start(NamedTuple):
-    """The start of an episode: the seed picks the task unless ``task_id`` names it.
-
-    Episodes with equal starts form a group.
-    """
-
-    group: int
-    """The group's number among the groups of all processes."""
-    seed: int
-    task_id: str | None = None
-
-    def reset(self, pool: EnvPool, row: int) -> None:
-        """Resets a pool slot to this start."""
-        pool.reset(row, seed=self.seed, options={"task_id": self.task_id} if self.task_id else None)
 
 
 @dataclass

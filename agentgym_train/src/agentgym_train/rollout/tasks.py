@@ -1,16 +1,80 @@
-"""The tasks of a step.
+"""The horizon, the difficulties and the tasks of a step.
 
-They are a function of the run's seed, the step and the group only. The process that plays the group
-does not matter.
+Tasks are a function of the run's seed, the step and the group only. The process that plays the
+group does not matter.
 """
 
 import random
 from collections.abc import Mapping, Sequence
+from numbers import Integral
+from typing import Any, NamedTuple
 
-from agentgym_envs.pool import EnvDescription
+from agentgym_envs.errors import BrokenPlugin
+from agentgym_envs.pool import EnvDescription, EnvPool
 from agentgym_envs.tasks import stable_hash
+from agentgym_train import plugins
 from agentgym_train.errors import ConfigError
-from agentgym_train.rollout.collector import Start
+from agentgym_train.protocols import Curriculum
+
+
+class Start(NamedTuple):
+    """The start of an episode: the seed picks the task unless ``task_id`` names it.
+
+    Episodes with equal starts form a group.
+    """
+
+    group: int
+    """The group's number among the groups of all processes."""
+    seed: int
+    task_id: str | None = None
+
+    def reset(self, pool: EnvPool, row: int) -> None:
+        """Resets a pool slot to this start."""
+        pool.reset(row, seed=self.seed, options={"task_id": self.task_id} if self.task_id else None)
+
+
+def checked_horizon(curriculum: Curriculum, step: int) -> int:
+    """Returns the horizon at a step (counted from 0): a whole number of at least 1.
+
+    Raises:
+        BrokenPlugin: the curriculum returned something else.
+    """
+    value: Any = curriculum.horizon(step)
+    if not _whole(value) or int(value) < 1:
+        raise BrokenPlugin(
+            f"{plugins.title(curriculum)}: its horizon at step {step + 1} is {value!r}, not a whole"
+            " number of turns from 1 up"
+        )
+    return int(value)
+
+
+def checked_difficulties(curriculum: Curriculum, step: int) -> tuple[int, int] | None:
+    """Returns the lowest and the highest difficulty of a step's tasks (counted from 0).
+
+    None: the curriculum chooses no tasks.
+
+    Raises:
+        BrokenPlugin: the curriculum returned something else.
+    """
+    value: Any = curriculum.difficulties(step)
+    if value is None:
+        return None
+    if not (
+        isinstance(value, Sequence)
+        and len(value) == 2
+        and all(map(_whole, value))
+        and value[0] <= value[1]
+    ):
+        raise BrokenPlugin(
+            f"{plugins.title(curriculum)}: its difficulties at step {step + 1} are {value!r}, "
+            "neither None nor two whole numbers, the least and the greatest"
+        )
+    return int(value[0]), int(value[1])
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
 
 Difficulties = Mapping[str, int]
 """The difficulty of each task id of the training environment, in its order."""

@@ -1,15 +1,23 @@
-"""The machines of a hostfile."""
+"""The machines of a hostfile, and the environment variables that they get.
 
+DeepSpeed's launcher puts variables on command lines, which all users of a machine can read, and it
+forwards few variables. A file that only the user can read therefore contains them.
+"""
+
+import json
 import re
 import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from agentgym_train.errors import ConfigError
+from agentgym_train.files import write_private
 from agentgym_train.run import ports
 
 SSH = ("ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10")
@@ -85,3 +93,52 @@ def _ask(host: str) -> str:
     if done.returncode == 0:
         return done.stdout.strip().splitlines()[-1] if done.stdout.strip() else "an empty answer"
     return (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
+
+
+CARRIED = (
+    "AGENTGYM_*",
+    "HF_*",
+    "HUGGING_FACE_*",
+    "TRANSFORMERS_*",
+    "TOKENIZERS_*",
+    "VLLM_*",
+    "WANDB_*",
+    "TRACKIO_*",
+    "*_API_KEY",
+    "GLOO_*",
+    "NCCL_*",
+    "TORCH_*",
+    "OMP_*",
+    "MKL_*",
+    "*_PROXY",
+    "SSL_CERT_FILE",
+    "REQUESTS_CA_BUNDLE",
+)
+"""Patterns of their names, in capital letters."""
+
+
+@contextmanager
+def carried_variables(folder: Path, variables: Mapping[str, str]) -> Iterator[Path]:
+    """Yields a file in the run folder that holds variables, and removes it afterwards.
+
+    Args:
+        folder: the run folder, on a disk that all machines share.
+        variables: of the environment; those of :data:`CARRIED` are kept.
+    """
+    path = folder / ".variables.json"
+    kept = {
+        name: value
+        for name, value in variables.items()
+        if any(fnmatchcase(name.upper(), pattern) for pattern in CARRIED)
+    }
+    write_private(path, json.dumps(kept))
+    try:
+        yield path
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def adopt_variables(path: Path, variables: MutableMapping[str, str]) -> None:
+    """Sets the variables of a file that this machine does not set itself."""
+    for name, value in json.loads(path.read_text(encoding="utf-8")).items():
+        variables.setdefault(name, value)

@@ -1,12 +1,21 @@
-"""Preparation of a run: checks everything, makes the run folder, and makes the small model."""
+"""Preparation of a run: checks everything, makes the run folder, and makes the small model.
 
+A curriculum is tried before the run, on an instance that is thrown away.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from transformers import AutoConfig, PretrainedConfig
 from transformers.utils import logging as transformers_logging
 
 from agentgym_envs import registry
+from agentgym_envs.errors import AgentGymError, BrokenPlugin
 from agentgym_envs.pool import EnvDescription
 from agentgym_train import plugins
 from agentgym_train.assembly import check_group_size, naming
@@ -20,12 +29,13 @@ from agentgym_train.models import lora
 from agentgym_train.models.chat import Chat
 from agentgym_train.models.loading import check_attention, check_files, load_shape, load_tokenizer
 from agentgym_train.planning.command import warning
+from agentgym_train.protocols import Curriculum
 from agentgym_train.reporting import report
 from agentgym_train.reward import comparisons
 from agentgym_train.reward.config import RewardConfig
 from agentgym_train.rollout import tasks
-from agentgym_train.rollout.descriptions import describe
-from agentgym_train.run import rehearsal, repair
+from agentgym_train.rollout.build import describe
+from agentgym_train.run import repair
 from agentgym_train.run.folder import (
     changed_code,
     check_progress,
@@ -111,7 +121,7 @@ def check(config: Config, *, processes: int = 1) -> None:
     described = [check_one(one, several=len(config.envs) > 1) for one in config.each()]
     if config.model.path == SCRATCH:
         for env in config.envs if config.scratch.folders else ():
-            recorded.read(config.scratch.folders, env.id, key="scratch.folders")
+            recorded.read_episodes(config.scratch.folders, env.id, key="scratch.folders")
         check_layers(config, config.scratch.layers)
         shape = AutoConfig.for_model("qwen2", num_hidden_layers=1)
         check_attention(config.model, shape)
@@ -174,7 +184,7 @@ def check_env(config: Config) -> tuple[EnvDescription, EnvDescription]:
 
     Returns the environment's descriptions, for training and for held-out evaluation.
     """
-    rehearsal.rehearse(config.curriculum, config.run.steps)
+    rehearse(config.curriculum, config.run.steps)
     random_play = config.model.path == SCRATCH and not config.scratch.folders
     if random_play and not registry.takes(config.env.id, "admissible"):
         raise ModelError(
@@ -185,7 +195,7 @@ def check_env(config: Config) -> tuple[EnvDescription, EnvDescription]:
     check_group_size(config)
     check_keywords(config)
     training, held_out = describe(config)
-    rehearsal.check_tasks(config.curriculum, config.run.steps, tasks.task_difficulty(training))
+    check_tasks(config.curriculum, config.run.steps, tasks.task_difficulty(training))
     plugins.make(plugins.SOURCE, config.source).check(config, training)
     for table in config.scorer:
         plugins.make(plugins.SCORER, table).check(config, training)
@@ -237,3 +247,64 @@ def check_layers(config: Settings, layers: int) -> None:
             f"model.last_layers={config.model.last_layers} is more than the {layers} layers of"
             f" {path!r}"
         )
+
+
+def rehearse(options: Mapping[str, Any], steps: int) -> None:
+    """Calls every method of a separate instance of a curriculum once, before the run needs it.
+
+    Args:
+        options: the configuration section.
+        steps: the run's; the horizons and difficulties of the first and of the last one are asked
+            for.
+
+    Raises:
+        BrokenPlugin: a method raised, a horizon or a range is none, or the state cannot be kept as
+            JSON.
+    """
+    curriculum = plugins.make_object(plugins.CURRICULUM, options)
+    with _tried(curriculum):
+        state = json.loads(json.dumps(curriculum.state_dict(), allow_nan=False))
+        for step in (0, steps - 1):
+            tasks.checked_horizon(curriculum, step)
+            tasks.checked_difficulties(curriculum, step)
+        curriculum.observe(defaultdict(lambda: 0.5))  # whichever metrics it looks at
+        curriculum.load_state_dict(state)
+
+
+def check_tasks(
+    options: Mapping[str, Any], steps: int, task_difficulty: tasks.Difficulties | None
+) -> None:
+    """Rejects a curriculum that asks for missing tasks at any step of a run without learning.
+
+    Args:
+        options: the configuration section.
+        steps: the run's.
+        task_difficulty: the training tasks; None where the environment lists none.
+
+    Raises:
+        ConfigError: names the range, the first step that asks for it, and the difficulties that
+            there are.
+        BrokenPlugin: the curriculum raised.
+    """
+    curriculum = plugins.make_object(plugins.CURRICULUM, options)
+    with _tried(curriculum):
+        first: dict[tuple[int, int], int] = {}
+        for step in range(steps):
+            if bounds := tasks.checked_difficulties(curriculum, step):
+                first.setdefault(bounds, step)
+        for bounds, step in first.items():
+            tasks.within(task_difficulty, bounds, step)
+
+
+@contextmanager
+def _tried(curriculum: Curriculum) -> Iterator[None]:
+    """Turns what a curriculum's methods raise into one line."""
+    try:
+        yield
+    except AgentGymError:
+        raise
+    except Exception as error:
+        where = plugins.title(curriculum)
+        raise BrokenPlugin(
+            f"{where} raised {error!r} when its methods were tried before the run"
+        ) from error

@@ -23,9 +23,8 @@ from agentgym_train.models.chat import Chat
 from agentgym_train.models.loading import check_files, device, load_tokenizer, use_threads
 from agentgym_train.reporting import metrics, report
 from agentgym_train.reward import config as reward_config
-from agentgym_train.reward import work as reward
-from agentgym_train.rollout.build import make_generator
-from agentgym_train.rollout.descriptions import describe
+from agentgym_train.reward import trainer as reward
+from agentgym_train.rollout.build import describe, make_generator
 from agentgym_train.run import repair
 from agentgym_train.run.folder import changed_code, config_fault, dated, saved_config
 from agentgym_train.run.launch import read_secret, take_checked

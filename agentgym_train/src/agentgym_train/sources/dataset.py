@@ -18,7 +18,7 @@ from agentgym_envs.wrappers import FORMATS, ResponseFormat
 from agentgym_train.config import Config
 from agentgym_train.config.constraints import Name, Share
 from agentgym_train.data import recorded
-from agentgym_train.data.sampler import EpochSampler
+from agentgym_train.data.recorded import EpochSampler
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.errors import ConfigError
 from agentgym_train.models.chat import Chat
@@ -53,7 +53,7 @@ class Dataset(Source):
             Raises:
                 ConfigError: no line or pair can be used; says why.
             """
-            rows = recorded.read(self.folders, config.env.id, key="source.folders")
+            rows = recorded.read_episodes(self.folders, config.env.id, key="source.folders")
             units = (
                 _pairs(rows, self.score)
                 if self.pairs

@@ -6,15 +6,15 @@ from functools import partial
 from typing import Any
 
 from agentgym_envs.pool import EnvDescription
-from agentgym_envs.scores import all_equal
+from agentgym_envs.scores import above, all_equal
 from agentgym_train.config import Config
-from agentgym_train.config.constraints import Whole
+from agentgym_train.config.constraints import Share, Whole
 from agentgym_train.data.types import Failure, Group, Status
 from agentgym_train.errors import ConfigError
 from agentgym_train.protocols import RunContext, Source, StepPlan
 from agentgym_train.rollout import tasks
 from agentgym_train.rollout.build import make_collector, make_pool, sampling
-from agentgym_train.rollout.collector import Start
+from agentgym_train.rollout.tasks import Start
 
 
 class FreshEpisodes(Source):
@@ -217,4 +217,31 @@ def check_agent(config: Config, training: EnvDescription) -> None:
             f"source {config.source['name']!r} plays one agent, and {config.env.id} asks for the"
             f" actions of {', '.join(training.seats)}: set source.name=self_play, or"
             f" env.kwargs.seats={training.seats[0]!r}"
+        )
+
+
+class RejectionSampling(FreshEpisodes):
+    """Rollouts that are filtered. Metrics count all episodes."""
+
+    @dataclass(frozen=True, kw_only=True)
+    class Options:
+        """The filter: episodes with a score below ``score`` are excluded from the loss."""
+
+        score: Share = 1.0
+        """Minimum score of an episode in the loss, from 0 to 1."""
+
+    def __init__(self, options: Options, context: RunContext):
+        super().__init__(context)
+        self._score = options.score
+
+    def next(self, plan: StepPlan) -> list[Group]:
+        """Plays the groups of a step; moves trajectories with a low score to ``filtered``."""
+        return [self._sorted(group) for group in super().next(plan)]
+
+    def _sorted(self, group: Group) -> Group:
+        low = [t for t in group.trajectories if above(self._score, t.score)]
+        return replace(
+            group,
+            trajectories=[t for t in group.trajectories if not above(self._score, t.score)],
+            filtered=[*group.filtered, *low],
         )

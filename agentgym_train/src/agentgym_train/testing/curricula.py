@@ -10,10 +10,10 @@ from typing import Any
 
 from agentgym_envs.errors import AgentGymError, ArgumentError, BrokenPlugin, ConformanceError
 from agentgym_train import plugins
-from agentgym_train.curricula import answers
 from agentgym_train.distributed import Distributed
 from agentgym_train.protocols import Curriculum
 from agentgym_train.reporting.metrics import failed, means, totals
+from agentgym_train.rollout import tasks
 
 PLAYS = 8  # number of runs with made-up metrics
 CUTS = 4  # interruptions per run
@@ -92,16 +92,16 @@ def _play(
 
     Before each step of ``cuts``, a new instance continues from the saved state.
     """
-    curriculum, answers = make(), []
+    curriculum, tasks = make(), []
     for step, metrics in enumerate(seen):
         if step in cuts:
             state, curriculum = json.loads(_state(curriculum, step)), make()
             with _reporting(curriculum, "load_state_dict", step):
                 curriculum.load_state_dict(state)
-        answers.append(_answer(curriculum, step, last=len(seen) - 1))
+        tasks.append(_answer(curriculum, step, last=len(seen) - 1))
         with _reporting(curriculum, "observe", step):
             curriculum.observe(MappingProxyType(metrics))
-    return answers
+    return tasks
 
 
 def _answer(curriculum: Curriculum, step: int, *, last: int) -> Answer:
@@ -121,9 +121,9 @@ def _answer(curriculum: Curriculum, step: int, *, last: int) -> Answer:
 
 def _ask(curriculum: Curriculum, step: int) -> Answer:
     with _reporting(curriculum, "horizon", step):
-        horizon = answers.turns(curriculum, step)
+        horizon = tasks.checked_horizon(curriculum, step)
     with _reporting(curriculum, "difficulties", step):
-        return horizon, answers.difficulties(curriculum, step)
+        return horizon, tasks.checked_difficulties(curriculum, step)
 
 
 def _state(curriculum: Curriculum, step: int) -> str:

@@ -1,4 +1,8 @@
-"""DPO (Rafailov et al., 2023): makes the better of two episodes of a task more probable.
+"""Algorithms that learn from the episodes of a dataset: SFT and DPO.
+
+SFT, supervised fine-tuning, maximises the log-probability of all action tokens of the source.
+
+DPO (Rafailov et al., 2023): makes the better of two episodes of a task more probable.
 
 Shapes: B trajectories, T tokens, P pairs.
 """
@@ -17,6 +21,25 @@ from agentgym_train.data.types import Group
 from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError
 from agentgym_train.protocols import Algorithm
+
+
+@dataclass(frozen=True, kw_only=True)
+class SFT(Algorithm):
+    """Cross-entropy on action tokens; rewards are ignored."""
+
+    def compute_advantages(
+        self, batch: Batch, groups: Sequence[Group], distributed: Distributed
+    ) -> Batch:
+        """Returns the batch unchanged: all action tokens count alike."""
+        return batch
+
+    def weight(self, batch: Batch) -> float:
+        """Returns the number of action tokens."""
+        return batch.action_tokens
+
+    def loss(self, forward: Forward, micro: Batch) -> tuple[Tensor, dict[str, Tensor]]:
+        """Returns the negative log-likelihood."""
+        return -forward.logp_BT.where(micro.action_BT, 0.0).sum(), {}
 
 
 @dataclass(frozen=True, kw_only=True)

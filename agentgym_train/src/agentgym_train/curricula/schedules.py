@@ -1,12 +1,21 @@
-"""ScalingInter-RL (Xi et al., 2025): few turns at first, then more.
-
-With few turns the agent learns to exploit; with more turns it explores.
-"""
+"""Curricula whose horizon depends on the step only."""
 
 from dataclasses import dataclass
 
 from agentgym_train.config.constraints import Count, Counts
 from agentgym_train.protocols import Curriculum
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fixed(Curriculum):
+    """``turns`` at every step."""
+
+    turns: Count
+    """The horizon, in turns."""
+
+    def horizon(self, step: int) -> int:
+        """Returns ``turns``."""
+        return self.turns
 
 
 @dataclass(frozen=True, kw_only=True)
