@@ -9,7 +9,7 @@ import re
 
 import pytest
 
-from agentgym_envs.envs.web.evaluators import Scene, evaluate
+from agentgym_envs.envs.web.evaluators import EvaluationInput, evaluate
 from agentgym_envs.envs.web.sites import host as hosts
 from agentgym_envs.envs.web.sites.answers import accepts
 from agentgym_envs.envs.web.sites.site import open_database
@@ -244,7 +244,7 @@ def instances():
 
 
 def scores(task, said, query):
-    return evaluate(task, said, Scene(None, None, query)).success
+    return evaluate(task, said, EvaluationInput(None, None, query)).success
 
 
 def test_fair_wordings_solve_every_template(instances, query):

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from agentgym_envs.envs.web.actions import Action
+from agentgym_envs.envs.web.actions import WebAction
 from agentgym_envs.envs.web.sites import host as hosts
 from agentgym_envs.envs.web.sites.changes import differences, side_effects
 from agentgym_envs.envs.web.sites.env import WebSitesEnv
@@ -84,7 +84,7 @@ def judged(host, task, browser, said):
     env = WebSitesEnv()
     env._host, env.task = host, Task(id=task["name"], split=task["split"], difficulty=1, data=task)
     outcome = env.judge(
-        Action("stop", text=said),
+        WebAction("stop", text=said),
         SimpleNamespace(page=SimpleNamespace(url=browser.url), another_tab=nullcontext),
     )
     env._host = None

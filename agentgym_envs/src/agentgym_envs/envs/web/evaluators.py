@@ -27,7 +27,7 @@ The question "fuzzy_match" asks whether the answer means the same as the referen
 """
 
 
-class Scene(NamedTuple):
+class EvaluationInput(NamedTuple):
     """The data that an evaluator can read.
 
     Attributes:
@@ -47,7 +47,7 @@ class Scene(NamedTuple):
     idle: float = 0.0
 
 
-class Verdict(NamedTuple):
+class EvaluationResult(NamedTuple):
     """The result of an evaluation.
 
     Attributes:
@@ -59,7 +59,7 @@ class Verdict(NamedTuple):
     judged_by: str = ""
 
 
-def evaluate(config: Mapping[str, Any], answer: str, scene: Scene) -> Verdict:
+def evaluate(config: Mapping[str, Any], answer: str, scene: EvaluationInput) -> EvaluationResult:
     """Applies the evaluators of a task; success requires that all of them agree.
 
     Args:
@@ -80,8 +80,8 @@ def evaluate(config: Mapping[str, Any], answer: str, scene: Scene) -> Verdict:
         else:
             fits = all(_program(target, scene) for target in spec["program_html"])
         if not fits:
-            return Verdict(False, judged)
-    return Verdict(True, judged)
+            return EvaluationResult(False, judged)
+    return EvaluationResult(True, judged)
 
 
 def clean(answer: str) -> str:
@@ -130,7 +130,7 @@ def normalised(reference: str, answer: str) -> bool:
     return words(reference) in words(answer)
 
 
-def _string(config: Mapping[str, Any], answer: str, scene: Scene) -> tuple[bool, str]:
+def _string(config: Mapping[str, Any], answer: str, scene: EvaluationInput) -> tuple[bool, str]:
     spec, fits, judged, judge = config["eval"], True, "", scene.judge
 
     def ask(question: str, reference: str) -> bool:
@@ -175,7 +175,7 @@ def _url(spec: Mapping[str, Any], url: str) -> bool:
     )
 
 
-def _program(target: Mapping[str, Any], scene: Scene) -> bool:
+def _program(target: Mapping[str, Any], scene: EvaluationInput) -> bool:
     locator, url = target["locator"], target["url"]
     if locator.startswith("sql:"):
         assert scene.query is not None
@@ -202,7 +202,7 @@ def _holds(found: str, wanted: Mapping[str, Any]) -> bool:
     )
 
 
-def _located(locator: str, target: Mapping[str, Any], scene: Scene, page: Any) -> str:
+def _located(locator: str, target: Mapping[str, Any], scene: EvaluationInput, page: Any) -> str:
     from playwright.sync_api import Error
 
     if not locator.strip():
@@ -218,7 +218,9 @@ def _located(locator: str, target: Mapping[str, Any], scene: Scene, page: Any) -
         return ""
 
 
-def _function(text: str, scene: Scene, *, page: Any = None, last_url: str = "__last_url__") -> str:
+def _function(
+    text: str, scene: EvaluationInput, *, page: Any = None, last_url: str = "__last_url__"
+) -> str:
     """Calls a helper.
 
     Args:

@@ -11,11 +11,11 @@ from importlib.util import find_spec
 from typing import Any
 
 from agentgym_envs.core import Outcome
-from agentgym_envs.envs.web.actions import INSTRUCTIONS, Action
+from agentgym_envs.envs.web.actions import INSTRUCTIONS, WebAction
 from agentgym_envs.envs.web.env import WebEnv
-from agentgym_envs.envs.web.evaluators import Scene, evaluate
-from agentgym_envs.envs.web.proxy import Reply, Request
-from agentgym_envs.envs.web.session import Session
+from agentgym_envs.envs.web.evaluators import EvaluationInput, evaluate
+from agentgym_envs.envs.web.proxy import ProxyReply, ProxyRequest
+from agentgym_envs.envs.web.session import BrowserSession
 from agentgym_envs.envs.web.sites.changes import side_effects
 from agentgym_envs.envs.web.steps import actions_of
 from agentgym_envs.errors import MissingExtra
@@ -24,7 +24,7 @@ from agentgym_envs.tasks import Task, TaskSet
 LONGEST = 200  # limit of an answer in characters; the longest correct answer has 60
 
 
-def solved(task: Mapping[str, Any], answer: str, scene: Scene) -> bool:
+def solved(task: Mapping[str, Any], answer: str, scene: EvaluationInput) -> bool:
     """Returns whether a task is solved: all of its evaluators agree.
 
     If the task asks for an answer, a long list of guesses does not count.
@@ -57,12 +57,12 @@ class WebSitesEnv(WebEnv):
         """Returns the tasks of the files."""
         return _tasks()
 
-    def serve(self, request: Request) -> Reply | bool:
+    def serve(self, request: ProxyRequest) -> ProxyReply | bool:
         """Answers from this episode's sites; all other addresses are refused."""
-        answer: Reply | bool = self._host.serve(request)
+        answer: ProxyReply | bool = self._host.serve(request)
         return answer
 
-    def open(self, task: Task, rng: random.Random, session: Session) -> str:
+    def open(self, task: Task, rng: random.Random, session: BrowserSession) -> str:
         """Resets the databases, signs in at all sites, opens the start page."""
         if self._host is None:
             from agentgym_envs.envs.web.sites.host import Host
@@ -74,13 +74,15 @@ class WebSitesEnv(WebEnv):
         session.open(task.data["start_url"])
         return str(task.data["intent"])
 
-    def judge(self, action: Action, session: Session) -> Outcome:
+    def judge(self, action: WebAction, session: BrowserSession) -> Outcome:
         """Applies the evaluators when the agent stops."""
         if action.name != "stop":
             return Outcome("", 0.0)
         assert self.task is not None
         right = solved(
-            self.task.data, action.text, Scene(session.page, session.another_tab, self._query)
+            self.task.data,
+            action.text,
+            EvaluationInput(session.page, session.another_tab, self._query),
         )
         effects = side_effects(self._host.changes(), self.task.data["changes"])
         success = right and not effects

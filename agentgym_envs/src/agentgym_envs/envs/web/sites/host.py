@@ -16,7 +16,7 @@ from werkzeug.datastructures import Headers
 from werkzeug.serving import make_server
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
-from agentgym_envs.envs.web.proxy import Reply, Request
+from agentgym_envs.envs.web.proxy import ProxyReply, ProxyRequest
 from agentgym_envs.envs.web.sites.changes import Changes, differences
 from agentgym_envs.envs.web.sites.code import code
 from agentgym_envs.envs.web.sites.fill import FILL, PACKED
@@ -76,7 +76,7 @@ class Host:
             self.databases[tables] = open_database(snapshot(tables))
         return self.databases[tables]
 
-    def serve(self, request: Request) -> Reply | bool:
+    def serve(self, request: ProxyRequest) -> ProxyReply | bool:
         """Answers a request to one of the sites; False for any other address."""
         url = urlsplit(request.url)
         name = self._names.get(url.netloc)
@@ -96,7 +96,7 @@ class Host:
             HOSTS: ORIGINS,
         }
         content, status, headers = run_wsgi_app(application(name), environ, buffered=True)
-        return Reply(int(status.split()[0]), dict(headers), b"".join(content))
+        return ProxyReply(int(status.split()[0]), dict(headers), b"".join(content))
 
     def cookies(self) -> list[dict[str, Any]]:
         """Returns the cookies of the people who are signed in when an episode starts."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from urllib.parse import urlencode, urljoin, urlsplit
 
 from agentgym_envs.envs.web.look import NotShown
-from agentgym_envs.envs.web.proxy import Request
+from agentgym_envs.envs.web.proxy import ProxyRequest
 from agentgym_envs.envs.web.sites.host import Host
 from agentgym_envs.envs.web.steps import Step
 
@@ -176,7 +176,7 @@ class PlainBrowser:
                 "accept": "application/json" if stay else "text/html",
             }
         reply = self.host.serve(
-            Request(method, url.partition("#")[0], headers, urlencode(form).encode())
+            ProxyRequest(method, url.partition("#")[0], headers, urlencode(form).encode())
         )
         if isinstance(reply, bool):
             raise NotShown(f"{url} leads out of the sites")
