@@ -38,7 +38,7 @@ APPLIANCES = {
 MARKS = ("isclean", "ishot", "iscool", "issliced", "istoggled")
 
 
-class Move(NamedTuple):
+class HouseCommand(NamedTuple):
     """A valid command: a verb with its objects and receptacles, as ids."""
 
     verb: str
@@ -46,7 +46,7 @@ class Move(NamedTuple):
     second: str = ""
 
 
-class World:
+class HouseWorld:
     """A house in one state.
 
     Args:
@@ -76,21 +76,21 @@ class World:
         self.full = bool(list(facts.get("holdsany", ())))
         self.marks = {name: {row[0] for row in facts.get(name, ())} for name in MARKS}
         self._taken: set[tuple[str, str]] = set()
-        self._walks = {f"go to {self.names[r]}": Move("go", r) for r in self.place_of}
+        self._walks = {f"go to {self.names[r]}": HouseCommand("go", r) for r in self.place_of}
 
-    def moves(self) -> dict[str, Move]:
+    def moves(self) -> dict[str, HouseCommand]:
         """Returns the valid commands. Their order is not that of the engine, which sorts them."""
         here = self.receptacles_at.get(self.place, set())
-        found = {name: Move(name) for name in ("help", "inventory", "look")}
+        found = {name: HouseCommand(name) for name in ("help", "inventory", "look")}
         found |= {text: move for text, move in self._walks.items() if move.first not in here}
         for receptacle in here:
             found |= self._at(receptacle)
         for one in self.held:
-            found[f"examine {self.names[one]}"] = Move("examine", one)
+            found[f"examine {self.names[one]}"] = HouseCommand("examine", one)
             if self.types.get(one) in KNIVES:
                 for other in self.near.get(self.place, set()) & self.able["sliceable"]:
                     text = f"slice {self.names[other]} with {self.names[one]}"
-                    found[text] = Move("slice", other, one)
+                    found[text] = HouseCommand("slice", other, one)
         return found
 
     def step(self, command: str) -> str:
@@ -113,29 +113,29 @@ class World:
         """Returns whether the type of a receptacle holds the type of an object."""
         return (self.kinds.get(receptacle), self.types.get(thing)) in self.allowed
 
-    def _at(self, receptacle: str) -> dict[str, Move]:
+    def _at(self, receptacle: str) -> dict[str, HouseCommand]:
         """Returns the commands that a receptacle at the agent's place allows."""
         name = self.names[receptacle]
-        found = {f"examine {name}": Move("examine", receptacle)}
+        found = {f"examine {name}": HouseCommand("examine", receptacle)}
         if receptacle in self.able["openable"]:
             verb = "close" if receptacle in self.opened else "open"
-            found[f"{verb} {name}"] = Move(verb, receptacle)
+            found[f"{verb} {name}"] = HouseCommand(verb, receptacle)
         usable = self.is_open(receptacle)
         inside = self.contents.get(receptacle, set())
         if usable and not self.full:
             for one in inside & self.able["pickupable"]:
-                found[f"take {self.names[one]} from {name}"] = Move("take", one, receptacle)
+                found[f"take {self.names[one]} from {name}"] = HouseCommand("take", one, receptacle)
         for one in inside & self.able["toggleable"]:
-            found[f"use {self.names[one]}"] = Move("use", one)
+            found[f"use {self.names[one]}"] = HouseCommand("use", one)
         verb, able = APPLIANCES.get(self.kinds.get(receptacle, ""), ("", ""))
         for one in self.held:
             if usable and self.can_hold(receptacle, one):
-                found[f"move {self.names[one]} to {name}"] = Move("move", one, receptacle)
+                found[f"move {self.names[one]} to {name}"] = HouseCommand("move", one, receptacle)
             if verb and one in self.able[able]:
-                found[f"{verb} {self.names[one]} with {name}"] = Move(verb, one, receptacle)
+                found[f"{verb} {self.names[one]} with {name}"] = HouseCommand(verb, one, receptacle)
         return found
 
-    def _do(self, move: Move) -> str:
+    def _do(self, move: HouseCommand) -> str:
         verb, first, second = move
         action = getattr(self, f"_{verb}")
         return str(action(*(one for one in (first, second) if one)))
