@@ -15,12 +15,11 @@ from agentgym_envs import registry
 from agentgym_envs.envs.household.env import goal_words, opening
 from agentgym_envs.envs.household.games import read_problem
 from agentgym_envs.envs.household.goals import KINDS
-from agentgym_envs.envs.household.names import names
 from agentgym_envs.envs.household.plan import HousePlanner
 from agentgym_envs.envs.household.rooms import TaskDesign, choices, furnish, goal_of, rooms
 from agentgym_envs.envs.household.searcher import search
 from agentgym_envs.envs.household.tasks import UNSEEN, household_tasks
-from agentgym_envs.envs.household.world import NOTHING, HouseWorld
+from agentgym_envs.envs.household.world import NOTHING, HouseWorld, thing_names
 from agentgym_envs.errors import ArgumentError, TaskError
 from agentgym_envs.evaluate.plan import plan
 from agentgym_envs.tasks import SPLITS, spread
@@ -69,7 +68,9 @@ def test_the_recorded_games_have_every_command_and_three_wins():
 
 
 def test_names_count_down_in_the_order_of_the_ids():
-    assert names(["mug_bar__minus_1", "mug_bar__plus_1", "sink_bar_1_bar_sinkbasin", "agent1"]) == {
+    assert thing_names(
+        ["mug_bar__minus_1", "mug_bar__plus_1", "sink_bar_1_bar_sinkbasin", "agent1"]
+    ) == {
         "mug_bar__minus_1": "mug 2",
         "mug_bar__plus_1": "mug 1",
         "sink_bar_1_bar_sinkbasin": "sinkbasin 1",

@@ -3,15 +3,14 @@
 After the files ``alfred.pddl`` and ``alfred.twl2`` of ALFWorld 0.4.2 (Shridhar et al., 2021; MIT).
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
-
-from agentgym_envs.envs.household.names import names
 
 Facts = Mapping[str, Iterable[tuple[str, ...]]]
 """Predicates in lower case, each with the ids of its facts: ``inreceptacle``: (object, receptacle).
 """
+_BAR = "_bar_"  # between the kind and the number of an id
 NOTHING = "Nothing happens."
 HELP = """Available commands:
   look:                             look around your current location
@@ -54,7 +53,7 @@ class HouseWorld:
     """
 
     def __init__(self, facts: Facts):
-        self.names = names({one for rows in facts.values() for row in rows for one in row})
+        self.names = thing_names({one for rows in facts.values() for row in rows for one in row})
         self.place_of = dict(sorted(_pairs(facts, "receptacleatlocation")))
         self.receptacles_at = _grouped((p, r) for r, p in self.place_of.items())
         self.types = dict(_pairs(facts, "objecttype"))
@@ -265,3 +264,33 @@ def _grouped(pairs: Iterable[tuple[str, str]]) -> defaultdict[str, set[str]]:
     for key, value in pairs:
         groups[key].add(value)
     return groups
+
+
+def thing_names(ids: Iterable[str]) -> dict[str, str]:
+    """Returns the name of each id, as ALFWorld makes it: "mug 2" from ``mug_bar_plus_00``.
+
+    Things of one kind are numbered. The first id in the order of the letters has the highest
+    number. An id without ``_bar_`` is not numbered and its name ends with a blank.
+
+    >>> thing_names(["mug_bar_2", "mug_bar_1"])
+    {'mug_bar_1': 'mug 2', 'mug_bar_2': 'mug 1'}
+    """
+    ordered = sorted(ids)
+    left = Counter(_kind(one) for one in ordered if _BAR in one)
+    named = {}
+    for one in ordered:
+        kind = _kind(one)
+        named[one] = f"{kind} {left[kind]}" if _BAR in one else f"{_signs(one)} "
+        left[kind] -= _BAR in one
+    return named
+
+
+def _kind(one: str) -> str:
+    """Returns the first part of an id; a basin is named after the sink or bathtub around it."""
+    return _signs(one.partition(_BAR)[0]) + ("basin" if "basin" in one else "")
+
+
+def _signs(text: str) -> str:
+    for word, sign in (("_minus_", "-"), ("_plus_", "+"), ("_dot_", "."), ("_comma_", ",")):
+        text = text.replace(word, sign)
+    return text

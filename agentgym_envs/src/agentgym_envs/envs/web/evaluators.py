@@ -9,6 +9,7 @@ database of the episode. The answer check ``answer`` judges by meaning
 
 import ast
 import html
+import re
 import string
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
@@ -17,7 +18,6 @@ from urllib.parse import parse_qs, urlparse
 
 from agentgym_envs.envs.web.forms import call_of, check
 from agentgym_envs.envs.web.sites.answers import accepts
-from agentgym_envs.envs.web.tokens import is_word
 
 Judge = Callable[[str, str, str, str], bool]
 """Replaces WebArena's GPT-4; takes the question, the intent, the reference and the answer.
@@ -238,4 +238,36 @@ def _function(
 
     return scene.helpers[name](
         *map(filled, values), **{key: filled(value) for key, value in named.items()}
+    )
+
+
+# Characters that stand apart from all others.
+_APART = r"\s«»“”‘’„`;@#$%&‒–—―?!*\[\](){}<>\""
+_CLOSING = r"[\])}>\"'»”’ ]*"  # can follow the last period
+# A period ends a sentence at the end of the text, and before a character that is neither a
+# lower-case letter nor punctuation.
+_END = (
+    rf"(?:$|[{_APART}]|--|\.\.|''|[:,](?:\D|$)|\.{_CLOSING}$|\.(?:[«“‘„({{\[*]|\s+[^\s;:,.!?a-z]))"
+)
+_CLITIC = r"(?:'(?:s|m|d|ll|re|ve)?|n't)"  # "i'm" is two words
+_BEFORE = rf"(?:^|(?<=[{_APART}])|(?<=--)|(?<=\.\.)|(?<=''))"
+_COMMA = r"(?<=(?<![:,])[:,])"  # separates words, but not digits: 9:00, 1,000
+_QUOTE = r"(?<=(?<!\w)')(?!(?:re|ve|ll|m|t|s|d|n)\b)"  # an opening quote
+
+
+def is_word(character: str, text: str) -> bool:
+    """Returns whether a letter or digit is a word by itself somewhere in a text.
+
+    WebArena compares single characters by the rules of NLTK's ``word_tokenize``: those of the Penn
+    Treebank tokenizer with NLTK's additions. Punkt's English model adds a rule for a period behind
+    a single character, in a text without capitals. The text counts as lower-case.
+
+    Args:
+        character: one lower-case letter or digit.
+        text: lower-case, without blanks around it.
+    """
+    before = f"{_BEFORE}|{_QUOTE}" if character.isdecimal() else f"{_BEFORE}|{_QUOTE}|{_COMMA}"
+    return (
+        re.search(rf"(?:{before}){re.escape(character)}(?={_END}|{_CLITIC}{_END})", text)
+        is not None
     )

@@ -16,11 +16,17 @@ from agentgym_envs.envs.web.evaluators import EvaluationInput, Judge, evaluate
 from agentgym_envs.envs.web.proxy import ProxyReply, ProxyRequest
 from agentgym_envs.envs.web.session import BrowserSession
 from agentgym_envs.envs.web.settle import settle
-from agentgym_envs.envs.web.webarena.config import filled, read_tasks, site_urls, task_set
+from agentgym_envs.envs.web.webarena.config import (
+    filled,
+    read_tasks,
+    site_urls,
+    task_set,
+    to_local,
+    to_public,
+)
 from agentgym_envs.envs.web.webarena.early_stop import PastAction, early_stop
 from agentgym_envs.envs.web.webarena.helpers import make_helpers
 from agentgym_envs.envs.web.webarena.login import ACCOUNTS, address, log_in, sites_of
-from agentgym_envs.envs.web.webarena.public import to_local, to_public
 from agentgym_envs.envs.web.webarena.reset import full_reset
 from agentgym_envs.errors import ArgumentError, EnvRaised, TaskError
 from agentgym_envs.tasks import Task, TaskSet
