@@ -16,6 +16,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 import httpx2
+import long_tables
 
 from agentgym_envs.errors import ProviderError
 from agentgym_envs.models.endpoint import ModelEndpoint
@@ -190,7 +191,7 @@ def main() -> None:
     """Measures all cases and writes the table."""
     cases = [Case(c, share=p) for p in (0.05, 0.2, 0.5) for c in (8, 32)]
     cases += [Case(32, capacity=8), Case(32, capacity=8, refusal=1.0), Case(32, capacity=1)]
-    RESULT.write_text("\n".join([HEAD, *map(_row, cases), ""]))
+    long_tables.write(RESULT, "\n".join([HEAD, *map(_row, cases)]), lambda cells: cells[1] == "32")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Speed of our environments and the upstream packages, of EnvPool and AsyncVectorEnv.
 
-    python -m pip install -e "agentgym_envs[all]" psutil
+    python -m pip install -e "agentgym_envs[all]" -e plugins/agentgym-websites psutil
     python benchmarks/env_throughput.py
 
 Both sides run on the same machine, in alternating rounds. A ratio is the median over rounds, with

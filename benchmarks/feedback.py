@@ -21,6 +21,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Annotated, Any
 
+import long_tables
 import runs
 import typer
 
@@ -86,7 +87,7 @@ def main(
 ) -> None:
     results = [one(seed, work / f"seed{seed}") for seed in range(seeds)]
     command = f"python benchmarks/feedback.py --seeds {seeds} --work {work}"
-    write_whole(HERE / "results" / "feedback.md", text(command, results))
+    long_tables.write(HERE / "results" / "feedback.md", text(command, results), shown)
 
 
 def one(seed: int, home: Path) -> dict[str, Any]:
@@ -166,6 +167,11 @@ def preferred(a: EpisodeRow, b: EpisodeRow) -> str:
         return "neither"
     turns = len(a["turns"]) - len(b["turns"])
     return "tie" if not turns else "a" if turns < 0 else "b"
+
+
+def shown(cells: list[str]) -> bool:
+    """Returns whether the page has a row: choices, means, and reward models after training."""
+    return len(cells) == 5 or cells[0].startswith("mean") or cells[0].endswith("after")
 
 
 def text(command: str, results: list[dict[str, Any]]) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
+import long_tables
 import numpy as np
 
 from agentgym_envs.evaluate.metrics import ConfidenceInterval, mean_interval, wilson
@@ -118,7 +119,7 @@ def main() -> None:
         " between families as chance, so it is wide.\n",
         *different(),
     ]
-    RESULT.write_text("\n".join(parts) + "\n", encoding="utf-8")
+    long_tables.write(RESULT, "\n".join(parts), lambda cells: len(cells) == 3 or cells[1] == "6")
 
 
 if __name__ == "__main__":

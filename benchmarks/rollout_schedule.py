@@ -31,6 +31,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import long_tables
 import torch
 import typer
 from runs import table
@@ -38,7 +39,7 @@ from torch import Tensor
 
 from agentgym_envs.pool import PoolResult
 from agentgym_train.generators.hf import HFSession, Method
-from agentgym_train.pipeline import OneAhead, OnPolicy
+from agentgym_train.pipeline import Pipeline
 from agentgym_train.protocols import Sampling
 from agentgym_train.rollout.collector import Collector, Start
 
@@ -280,7 +281,7 @@ def train(seconds: Sequence[float], update: float, *, ahead: bool, save_every: i
         save_every: steps between checkpoints.
     """
     timeline: Any = Timeline(seconds)
-    pipeline = (OneAhead if ahead else OnPolicy)(timeline, timeline, lambda: None)
+    pipeline = Pipeline(timeline, timeline, lambda: None, ahead=ahead)
     for step in range(len(seconds)):
         pipeline.collect(step)
         last = step + 1 == len(seconds)
@@ -345,8 +346,8 @@ def main(seeds: int = 2) -> None:
         table(steps, step_rows(seeds)),
     ]
     target = Path(__file__).parent / "results" / "rollout_schedule.md"
-    target.write_text("\n".join(text) + "\n")
-    print(target.read_text())
+    shown = ("1 s", "1")  # the others are in the CSV file
+    print(long_tables.write(target, "\n".join(text), lambda cells: cells[1] in shown))
 
 
 if __name__ == "__main__":

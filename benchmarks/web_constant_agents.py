@@ -19,14 +19,14 @@ from typing import Any
 import typer
 from rich.progress import track
 
+from agentgym_envs.envs.web.embedded import LONGEST, solved
 from agentgym_envs.envs.web.evaluators import EvaluationInput, evaluate
-from agentgym_envs.envs.web.sites.env import LONGEST, solved
-from agentgym_envs.envs.web.sites.fill import FILL
-from agentgym_envs.envs.web.sites.host import Host, snapshot
-from agentgym_envs.envs.web.sites.plain import PlainBrowser
-from agentgym_envs.envs.web.sites.site import open_database
-from agentgym_envs.envs.web.sites.tasks.load import load
-from agentgym_envs.envs.web.sites.tasks.template import KINDS
+from agentgym_websites.fill import FILL
+from agentgym_websites.host import Host, snapshot
+from agentgym_websites.plain import PlainBrowser
+from agentgym_websites.site import open_database
+from agentgym_websites.tasks.load import load
+from agentgym_websites.tasks.template import KINDS
 
 RESULT = Path(__file__).parent / "results" / "web_constant_agents.md"
 SEEDS = 20  # seeds of the random agent

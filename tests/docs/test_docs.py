@@ -35,7 +35,7 @@ PAGES += [
     *sorted((ROOT / "docs/guides").glob("*.md")),
 ]
 PAGES += sorted((ROOT / "agentgym_envs/src").rglob("README.md")) + sorted(
-    (ROOT / "plugins").glob("*/README.md")
+    (ROOT / "plugins").rglob("README.md")
 )
 # The site's own build finds errors there.
 GENERATED = (
@@ -60,6 +60,8 @@ ELSEWHERE = (
     "agentgym play",
     "agentgym check ./dials.py",  # tests/contract/test_authors.py has the file
     "agentgym eval ./dials.py",
+    "agentgym check ./notes.py",  # tests/envs/web/test_embedded.py has the file
+    "agentgym eval ./notes.py",
     "agentgym check my-lock",
     "agentgym eval agentgym-rl",
     "agentgym eval classic",

@@ -5,7 +5,7 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from agentgym_envs.pool import EnvDescription
 from agentgym_train.config import Config, EngineConfig, EnvConfig, ModelConfig, RunConfig
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.protocols import RunContext
 
 RULES = "Find the lamp."
@@ -19,9 +19,7 @@ def context(**engine):
         engine=EngineConfig(**engine),
     )
     training = EnvDescription(RULES, None, None, {}, text_env=True)
-    return RunContext(
-        config, Distributed(), None, None, training, range(8), difficulties=lambda step: None
-    )
+    return RunContext(config, Distributed(), None, None, training, range(8), None)
 
 
 def by_transformers(folder, turns):

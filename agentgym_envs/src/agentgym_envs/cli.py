@@ -304,20 +304,13 @@ def sites(
 
     Changes that you make are lost at the end.
     """
-    if (
-        registry.install_command(plugins.discover(plugins.ENVIRONMENTS)["agentgym/WebSites-v1"])
-        is not None
-    ):
+    env_id = "agentgym/WebSites-v1"
+    if registry.install_command(plugins.discover(plugins.ENVIRONMENTS)[env_id]) is not None:
         raise MissingExtra("agentgym sites", "web")
-    from agentgym_envs.envs.web.sites.host import SITES, Servers
-
-    servers = Servers(address, port)
+    servers = registry.author_class(env_id).servers(address, port)
     table = Table("site", "address", "user", "password")
-    for name, site in SITES.items():
-        login = servers.host.database(site.tables).execute(
-            f"SELECT login, password FROM ({site.people}) WHERE id = ?", (site.user,)
-        )
-        table.add_row(site.title, servers.origins[name], *login.fetchone())
+    for row in servers.logins():
+        table.add_row(*row)
     out.print(table)
     try:
         threading.Event().wait()

@@ -3,7 +3,7 @@ import pytest
 from agentgym_train import plugins
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group, Trajectory, Turn
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError
 from agentgym_train.testing import check_algorithm
 

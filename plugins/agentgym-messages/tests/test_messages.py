@@ -8,11 +8,11 @@ from warm import Warm
 
 from agentgym_train import config as configuration
 from agentgym_train import plugins
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.assembly import check_group_size
+from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError
 from agentgym_train.models.chat import Chat
-from agentgym_train.protocols import RunContext
-from agentgym_train.run.prepare import check_group_size
+from agentgym_train.protocols import RunContext, StepPlan
 from agentgym_train.testing import check_source
 
 TALKS = [
@@ -91,7 +91,7 @@ def made(run):
     config, chat = configuration.load(run / "run.toml"), Chat(tokenizer)
     plugin = plugins.make(plugins.SOURCE, config.source)
     return lambda distributed, groups=range(3): plugin.build(
-        RunContext(config, distributed, None, chat, None, groups, lambda step: None)
+        RunContext(config, distributed, None, chat, None, groups, None)
     )
 
 
@@ -101,7 +101,7 @@ def test_each_process_has_its_share(made):
 
 def test_the_tokens_are_the_templates(run, made):
     tokenizer = AutoTokenizer.from_pretrained(run / "run" / "model")
-    for group, talk in zip(made(Distributed()).next(0, 1), TALKS, strict=True):
+    for group, talk in zip(made(Distributed()).next(StepPlan(0, 1, range(3))), TALKS, strict=True):
         (t,) = group.trajectories
         ids = [i for turn in t.turns for i in turn.prompt_ids + turn.action_ids]
         messages = [{"role": role, "content": text} for role, text in talk]
@@ -116,7 +116,10 @@ def test_the_tokens_are_the_templates(run, made):
 def test_conversations_are_dealt_in_their_order_again_and_again(made):
     source = made(Distributed(), groups=[1, 4])
     dealt = [
-        [(group.number, group.trajectories[0].task_id) for group in source.next(step, 1)]
+        [
+            (group.number, group.trajectories[0].task_id)
+            for group in source.next(StepPlan(step, 1, [1, 4]))
+        ]
         for step in range(3)
     ]
     zero, one, two = (f"conversation {number}" for number in range(3))
@@ -124,7 +127,7 @@ def test_conversations_are_dealt_in_their_order_again_and_again(made):
 
 
 def test_none_of_it_was_played_by_the_policy(made):
-    assert all(group.from_dataset for group in made(Distributed()).next(0, 5))
+    assert all(group.from_dataset for group in made(Distributed()).next(StepPlan(0, 5, range(3))))
 
 
 def test_there_are_no_pairs_in_it(tmp_path):

@@ -14,12 +14,12 @@ from typer.testing import CliRunner
 
 from agentgym_envs.cli import app
 from agentgym_envs.envs.web.session import BrowserSession
-from agentgym_envs.envs.web.sites.host import SITES as HOSTED
-from agentgym_envs.envs.web.sites.host import Servers
 from agentgym_envs.envs.web.webarena import login, reset
 from agentgym_envs.envs.web.webarena.config import SITES, read_tasks, site_urls
 from agentgym_envs.envs.web.webarena.login import SiteAccount, sites_of, write_logins
 from agentgym_envs.errors import ArgumentError, EnvRaised, EnvTimeout, TaskError
+from agentgym_websites.host import SITES as HOSTED
+from agentgym_websites.host import Servers
 
 pytestmark = pytest.mark.timeout(180)
 OTHER = "http://other.test"

@@ -13,12 +13,12 @@ from agentgym_envs.core import InvalidResponse
 from agentgym_envs.envs.web import session as sessions
 from agentgym_envs.envs.web.actions import WebAction, parse
 from agentgym_envs.envs.web.look import find
-from agentgym_envs.envs.web.sites.host import Servers, application
-from agentgym_envs.envs.web.sites.site import signed_in
 from agentgym_envs.envs.web.webarena.config import SITES, filled, to_local, to_public
 from agentgym_envs.envs.web.webarena.early_stop import PastAction, early_stop
 from agentgym_envs.envs.web.webarena.helpers import make_helpers
 from agentgym_envs.errors import ArgumentError, TaskError, UnknownName
+from agentgym_websites.host import Servers, application
+from agentgym_websites.site import signed_in
 
 pytestmark = pytest.mark.timeout(180)
 PRODUCT = "Bluebell 10-inch Skillet"

@@ -10,7 +10,7 @@ from transformers import AutoModelForCausalLM
 
 from agentgym_train.errors import ModelError
 from agentgym_train.generators import hf, layers, ragged_cache
-from agentgym_train.generators.hf import HF, HFGenerator
+from agentgym_train.generators.hf import HF
 from agentgym_train.generators.probe import ask
 from agentgym_train.generators.sampling import choose, noise
 from agentgym_train.protocols import Sampling
@@ -26,7 +26,7 @@ def model():
 
 @pytest.fixture(scope="module")
 def generator(model):
-    return HFGenerator(model)
+    return HF(model)
 
 
 def sampling(**kwargs):
@@ -82,7 +82,7 @@ def alone(model, turns, temperature):
 
 
 def generator_of(kind, **shape):
-    return HFGenerator(tiny.model(kind, **shape), allow_slower=True)
+    return HF(tiny.model(kind, **shape), allow_slower=True)
 
 
 @pytest.mark.parametrize("kind", METHODS)
@@ -122,7 +122,7 @@ def test_over_long_episodes_whose_rows_stop_early_log_probabilities_are_exact_to
 def test_a_model_that_no_method_reproduces_is_refused(monkeypatch):
     monkeypatch.setattr(hf, "METHODS", hf.METHODS[:3])
     with pytest.raises(ModelError, match=r"'mamba' cannot be sampled from: .*no keys and values"):
-        HFGenerator(tiny.model("mamba"))
+        HF(tiny.model("mamba"))
 
 
 def test_a_slower_method_is_an_error_that_names_the_versions_unless_it_is_allowed(
@@ -131,7 +131,7 @@ def test_a_slower_method_is_an_error_that_names_the_versions_unless_it_is_allowe
     """A release of transformers can give the cache another name in ``forward``."""
     monkeypatch.setattr(layers, "CACHE_NAMES", ("memory",))
     with pytest.raises(ModelError, match=r"'qwen2' .*takes no cache") as error:
-        HFGenerator(tiny.model())
+        HF(tiny.model())
     said = str(error.value)
     assert f"transformers {transformers.__version__} and torch {torch.__version__}" in said
     assert f"with {hf.METHODS[3].name}" in said
@@ -165,15 +165,15 @@ CACHE = layers.cache_name(tiny.model())
 @pytest.mark.parametrize("kind", [Old, New])
 def test_the_cache_goes_where_a_release_takes_it(kind):
     made = kind(tiny.model().config)
-    assert HFGenerator(made).method == hf.METHODS[0]
+    assert HF(made).method == hf.METHODS[0]
 
 
 def test_a_model_whose_code_rules_out_the_first_method_needs_the_option_too(tmp_path):
     tiny.model("bloom").save_pretrained(tmp_path)
     context = tiny.context(str(tmp_path))
     with pytest.raises(ModelError, match="'bloom' generate more slowly"):
-        HF().build(context)
-    assert HF(allow_slower=True).build(context).method_name == hf.METHODS[1].name
+        HF.build(HF.Options(), context)
+    assert HF.build(HF.Options(allow_slower=True), context).method_name == hf.METHODS[1].name
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_a_window_longer_than_the_trial_is_exact(kind, shape):
 def test_a_window_that_only_the_model_or_only_its_configuration_has_is_found(kind, types):
     """Llama ignores the window; Mistral ignores the types. The window is longer than the trial."""
     with pytest.raises(ModelError, match=f"with {hf.METHODS[0].name} .* off by"):
-        HFGenerator(tiny.model(kind, sliding_window=400, layer_types=types))
+        HF(tiny.model(kind, sliding_window=400, layer_types=types))
 
 
 def test_after_the_trial_the_window_is_that_of_the_model():
@@ -241,7 +241,7 @@ def test_a_refused_method_is_refused_without_weights_too():
 def test_what_the_structure_does_not_tell_the_trial_does(monkeypatch):
     monkeypatch.setattr(hf, "METHODS", hf.METHODS[1:2])
     with pytest.raises(ModelError, match=r"'mpt' .* off by 0\.\d+ nats in the mean .* in float32"):
-        HFGenerator(tiny.model("mpt"))
+        HF(tiny.model("mpt"))
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_in_bfloat16_it_remembers_as_in_float32_and_keeps_its_precision(
     monkeypatch.setattr(hf, "METHODS", methods[first:])
     model = tiny.model(kind).to(torch.bfloat16)
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
-    assert methods.index(HFGenerator(model, allow_slower=True).method) == chosen
+    assert methods.index(HF(model, allow_slower=True).method) == chosen
     for name, tensor in model.state_dict().items():
         assert tensor.dtype == before[name].dtype
         assert torch.equal(tensor, before[name]), name
@@ -266,7 +266,7 @@ def test_a_model_with_broken_weights_is_refused():
     model = tiny.model()
     model.get_input_embeddings().weight.data[:] = torch.nan
     with pytest.raises(ModelError, match="not finite"):
-        HFGenerator(model)
+        HF(model)
 
 
 def test_it_loads_the_models_folder_in_the_precision_asked_for(tmp_path):
@@ -309,7 +309,7 @@ def test_samples_depend_neither_on_the_other_rows_nor_on_the_order_of_prompts(ki
 
     About once in 10^6 tokens, the change moves a boundary across the noise.
     """
-    generator = HFGenerator(tiny.model(kind))
+    generator = HF(tiny.model(kind))
     ids = {row: [s.ids for _, s in turns] for row, turns in converse(generator, sampling()).items()}
     backwards = converse(generator, sampling(), backwards=True)
     assert {row: [s.ids for _, s in turns] for row, turns in backwards.items()} == ids
@@ -335,7 +335,7 @@ def two_threads():
 def test_the_order_in_which_rows_of_a_batch_end_and_are_submitted_does_not_change_rounding(
     two_threads,
 ):
-    generator = HFGenerator(tiny.model(hidden_size=64, intermediate_size=256, vocabulary=500))
+    generator = HF(tiny.model(hidden_size=64, intermediate_size=256, vocabulary=500))
 
     def logps(order):
         session, rng, said = (
@@ -441,7 +441,7 @@ def test_a_row_leaves_the_batch_when_it_is_done_and_joins_it_without_changing_lo
 ):
     model = tiny.model(kind)
     stops = sampling(stop_ids=frozenset(range(100)), max_new_tokens=12)
-    record, polled = at_once(HFGenerator(model), stops)
+    record, polled = at_once(HF(model), stops)
     for turns in record.values():
         logps = [logp for _, sample in turns for logp in sample.logps]
         assert logps == pytest.approx(alone(model, turns, 1.0), abs=1e-4)
@@ -574,11 +574,11 @@ def test_a_stop_token_ends_and_belongs_to_the_sample(generator):
 @pytest.mark.parametrize("both_names", [pytest.param(False, marks=pytest.mark.full), True])
 def test_new_weights_are_used_tied_ones_under_one_name_or_both(kind, both_names):
     other = tiny.model(kind, seed=9)
-    generator = HFGenerator(tiny.model(kind))
+    generator = HF(tiny.model(kind))
     before = converse(generator, sampling())
     weights = [(n, p.detach()) for n, p in other.named_parameters(remove_duplicate=not both_names)]
     generator.load(weights, 3)
-    after, expected = (converse(g, sampling()) for g in (generator, HFGenerator(other)))
+    after, expected = (converse(g, sampling()) for g in (generator, HF(other)))
     assert [sampled(turns) for turns in before.values()] != [
         sampled(turns) for turns in after.values()
     ]
@@ -612,7 +612,7 @@ def test_weights_that_are_missing_unknown_or_of_another_shape_are_refused(
 @pytest.mark.parametrize("kind", ["qwen2", "gpt2", "mpt"])
 def test_after_sleep_wake_and_load_it_samples_as_before(kind):
     """Tied weights stay tied, and buffers do not change."""
-    generator = HFGenerator(tiny.model(kind))
+    generator = HF(tiny.model(kind))
     policy = tiny.model(kind)
     before = converse(generator, sampling())
     tied = {

@@ -15,12 +15,13 @@ from agentgym_envs.evaluate import read_rows, record
 from agentgym_envs.pool import PoolResult, describe
 from agentgym_train import config as configuration
 from agentgym_train import plugins
+from agentgym_train.algorithms.grpo import GRPO
 from agentgym_train.config import EnvConfig, ScratchConfig
 from agentgym_train.data.types import Failure, Status, Trajectory, Turn
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError, ModelError
 from agentgym_train.evaluation import episodes, evaluate
-from agentgym_train.generators.hf import HFGenerator
+from agentgym_train.generators.hf import HF
 from agentgym_train.models import scratch
 from agentgym_train.protocols import RunContext
 from agentgym_train.rollout import descriptions
@@ -260,7 +261,7 @@ def test_processes_share_the_tasks_whatever_their_number(tmp_path):
     plugin, training = plugins.make(plugins.SOURCE, made.source), describe(NIM, seats="all")
     script = ScriptedGenerator(lambda row, turn: "1")
     context = RunContext(
-        made, Distributed(), script, tiny.chat(), training, range(6), difficulties=lambda step: None
+        made, Distributed(), script, tiny.chat(), training, range(6), algorithm=GRPO()
     )
     assert check_source(
         lambda distributed: plugin.build(replace(context, distributed=distributed)), groups=6
@@ -286,7 +287,7 @@ def test_the_policy_learns_from_both_agents_and_from_each_beside_its_own(tmp_pat
 @pytest.mark.full
 def test_beside_a_frozen_model_one_agent_learns(tmp_path, monkeypatch):
     closed = []
-    monkeypatch.setattr(HFGenerator, "close", lambda generator: closed.append(generator))
+    monkeypatch.setattr(HF, "close", lambda generator: closed.append(generator))
     model = tiny.save(tmp_path / "other", template=tiny.CHATML)
     trainer = make(
         tmp_path,

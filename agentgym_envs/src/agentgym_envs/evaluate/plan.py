@@ -152,7 +152,7 @@ def _available(
     for family in families:
         plugin = plugins.discover(plugins.ENVIRONMENTS).get(family.env_id)
         if plugin and (extra := registry.missing_extra(plugin)):
-            command = pip_command(extra, plugins.distribution(plugin))
+            command = pip_command(extra, registry.provider(plugin))
             skipped.append(SkippedFamily(family.name, command, extra))
             continue
         keywords = whole_file({**kwargs, **data.get(family.name, {})})
@@ -178,7 +178,7 @@ def _single(
     if (plugin := plugins.discover(plugins.ENVIRONMENTS).get(name)) and (
         extra := registry.missing_extra(plugin)
     ):
-        raise MissingExtra(name, extra, plugins.distribution(plugin))
+        raise MissingExtra(name, extra, registry.provider(plugin))
     chosen = {"split": split, **({} if tasks is None else {"tasks": tasks}), **kwargs}
     try:
         description = describe(env_id, **chosen)

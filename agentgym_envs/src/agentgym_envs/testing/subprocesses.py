@@ -15,6 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from agentgym_envs import plugins
 from agentgym_envs.multi.env import SEAT_KEYWORDS
 from agentgym_envs.processes import module_folders, python_command, python_environment
 from agentgym_envs.testing.side_effects import SideEffects
@@ -122,7 +123,7 @@ def play(setup: dict[str, Any], conditions: ProcessConditions) -> SubprocessResu
         working, temporary, home = folders
         kwargs = _absolute(setup["kwargs"]) if conditions.moved else setup["kwargs"]
         job = setup | {
-            "env_id": _placed(setup["env_id"]),
+            "env_id": plugins.absolute(setup["env_id"]),
             "kwargs": kwargs,
             "path": module_folders()[1],
             "later": conditions.later,
@@ -165,12 +166,6 @@ def start(job: dict[str, Any], variables: dict[str, str], folder: str) -> tuple[
         timeout=TIMEOUT,
     )
     return done.returncode, done.stdout.decode("utf-8", "replace")
-
-
-def _placed(env_id: str) -> str:
-    """Makes the path of "./file.py:Class" absolute."""
-    source, _, name = env_id.rpartition(":")
-    return f"{os.path.abspath(source)}:{name}" if source.endswith(".py") else env_id
 
 
 def _absolute(value: Any) -> Any:

@@ -29,6 +29,15 @@ from agentgym_train.errors import ConfigError
 SCRATCH = "scratch"
 VOCAB = 260  # the bytes and the four special tokens
 SCRATCH_ACTION, PRETRAINED_ACTION = 64, 512  # tokens; pretrained models write sentences
+PLUGIN_GROUPS = {
+    "algorithm": "agentgym_train.algorithms",
+    "curriculum": "agentgym_train.curricula",
+    "generator": "agentgym_train.generators",
+    "source": "agentgym_train.sources",
+    "scorer": "agentgym_train.scorers",
+    "tracker": "agentgym_train.trackers",
+}
+"""The entry-point group of the plugins that a section names."""
 DEFAULT_PLUGINS = {"algorithm": "grpo", "generator": "hf", "source": "rollout"}
 
 

@@ -14,12 +14,12 @@ from agentgym_envs.pool import EnvDescription
 from agentgym_envs.tasks import spread
 from agentgym_train.config import Config
 from agentgym_train.data.types import Trajectory
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.evaluation import episodes, evaluate
 from agentgym_train.files import writing
 from agentgym_train.protocols import Generator
 from agentgym_train.reporting import metrics
-from agentgym_train.reporting.failures import FailureLog
+from agentgym_train.reporting.metrics import FailureLog
 from agentgym_train.rollout.descriptions import held_out_keywords
 
 BASELINE = ("success", "score", "turns")

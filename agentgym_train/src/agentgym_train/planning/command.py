@@ -7,6 +7,7 @@ from rich.console import Console
 from transformers.utils import logging as transformers_logging
 
 from agentgym_train import plugins
+from agentgym_train.assembly import check_group_size, naming
 from agentgym_train.config import SCRATCH, Config, Settings
 from agentgym_train.errors import ConfigError, ModelError
 from agentgym_train.generators.hf import HF, expected_method
@@ -36,8 +37,6 @@ def show_plan(config: Settings, gpus: int, memory: float, console: Console) -> b
             "the file has a section [comparisons]: only runs of a policy can be planned, not those"
             " of a reward model"
         )
-    from agentgym_train.run.prepare import check_group_size, naming
-
     transformers_logging.set_verbosity_error()
     for one in config.each():
         with naming(one, several=len(config.envs) > 1):
@@ -64,10 +63,10 @@ def method_name(config: Config) -> str | None:
         ModelError: see :func:`agentgym_train.generators.hf.expected_method`.
     """
     generator = plugins.make(plugins.GENERATOR, config.generator)
-    if not isinstance(generator, HF):
+    if generator.cls is not HF:
         return None
     model = empty_model(shape_of(config), config.model)
-    return expected_method(model, allow_slower=generator.allow_slower).name
+    return expected_method(model, allow_slower=generator.options.allow_slower).name
 
 
 def warning(config: Settings, processes: int) -> str | None:

@@ -26,8 +26,7 @@ from agentgym_envs.tasks import stable_hash
 from agentgym_train.data.types import Failure, Group, Status, Trajectory, Turn
 from agentgym_train.models.chat import Chat
 from agentgym_train.protocols import Generator, Sample, Sampling, Session
-from agentgym_train.rollout.responses import Responses
-from agentgym_train.rollout.results import step_result
+from agentgym_train.rollout.responses import Responses, step_result
 
 log = logging.getLogger(__name__)
 SINGLE_AGENT = ("",)  # the names of the agents of an environment with one agent

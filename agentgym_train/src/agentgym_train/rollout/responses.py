@@ -9,8 +9,10 @@ waits for no environment while a generator can sample.
 
 import time
 from collections.abc import Collection
+from typing import NamedTuple
 
 from agentgym_envs.pool import EnvPool, PoolResult
+from agentgym_envs.scores import above
 
 MISSING, LEFT, TOGETHER = 1 / 4, 3 / 16, 1 / 16
 """Shares of the episodes in progress, while a generator samples.
@@ -118,3 +120,36 @@ class Responses:
             del self._asked[slot]
             self._late.discard(slot)
         return [self._arrived.pop(slot) for slot in taken]
+
+
+class StepResult(NamedTuple):
+    """The results of a step for one agent."""
+
+    reward: float
+    invalid: bool
+    score: float
+    success: bool
+
+
+def step_result(result: PoolResult, agent: str, total: float) -> StepResult:
+    """Returns the results of a step for an agent.
+
+    Args:
+        result: the response of the environment. With several agents its ``info`` has the results by
+            agent; see :class:`agentgym_envs.multi.env.SeatsEnv`.
+        agent: empty in an environment with one agent.
+        total: the agent's rewards before the step.
+    """
+    info = result.info or {}
+    if agent:
+        return StepResult(
+            *(info[key][agent] for key in ("rewards", "invalids", "scores", "successes"))
+        )
+    total += result.reward
+    success = bool(info.get("success", result.terminated and above(total, 0.0)))
+    return StepResult(
+        float(result.reward),
+        bool(info.get("invalid", False)),
+        float(info.get("score", total)),
+        success,
+    )

@@ -141,6 +141,17 @@ def _complete(config: S) -> S:
         return config
 
 
+def changed_code(config: Settings, folder: Path) -> list[str]:
+    """Returns a line for the user per plugin whose file differs from that of the checkpoint."""
+    newest = checkpoint.latest(folder)
+    old = checkpoint.read_state(newest).code if newest else {}
+    return [
+        f"the code of {name} has changed since {newest}: the steps before it used the old code"
+        for name, checksum in plugins.code(config).items()
+        if old.get(name, checksum) != checksum
+    ]
+
+
 def check_progress(config: Settings, folder: Path) -> None:
     """Rejects a number of steps that the run has already passed.
 

@@ -14,6 +14,7 @@ from agentgym_train import (
     RunContext,
     Source,
     SourcePlugin,
+    StepPlan,
     Trajectory,
     Turn,
 )
@@ -72,12 +73,13 @@ class MessagesSource(Source):
     def __init__(self, context: RunContext, episodes: list[Trajectory]):
         self._episodes, self._context = episodes, context
 
-    def next(self, step: int, horizon: int) -> list[Group]:
+    def next(self, plan: StepPlan) -> list[Group]:
         """Returns the conversations of this process for a step."""
-        first, count = step * len(self._context.groups), len(self._episodes)
+        first, count = plan.step * len(self._context.groups), len(self._episodes)
         units = {
             number: self._episodes[(first + place) % count]
             for number, place in self._context.mine.items()
+            if number in plan.groups
         }
         return [Group(number, [episode], from_dataset=True) for number, episode in units.items()]
 

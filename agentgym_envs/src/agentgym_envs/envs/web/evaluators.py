@@ -4,7 +4,7 @@ They check the agent's answer, the page where it ended, and the changes that it 
 
 Our sites use two extensions. A ``program_html`` target whose locator begins with ``sql:`` asks a
 database of the episode. The answer check ``answer`` judges by meaning
-(:mod:`agentgym_envs.envs.web.sites.answers`).
+(:mod:`agentgym_envs.envs.web.answer_matching`).
 """
 
 import ast
@@ -16,8 +16,8 @@ from contextlib import AbstractContextManager, suppress
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlparse
 
+from agentgym_envs.envs.web.answer_matching import accepts
 from agentgym_envs.envs.web.forms import call_of, check
-from agentgym_envs.envs.web.sites.answers import accepts
 
 Judge = Callable[[str, str, str, str], bool]
 """Replaces WebArena's GPT-4; takes the question, the intent, the reference and the answer.

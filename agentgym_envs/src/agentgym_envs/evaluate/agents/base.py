@@ -211,7 +211,7 @@ def load(name: str, options: Mapping[str, Any] | None = None) -> AgentFactory:
         BrokenPlugin: the import fails, or the object is not an agent.
         ArgumentError: an option that the agent does not take.
     """
-    target = _import(name) if ":" in name else plugins.load(AGENTS, name)
+    target = plugins.load(AGENTS, name, f"agent {name!r} cannot be imported")
     if not callable(target) or (
         inspect.isclass(target) and not callable(getattr(target, "act", None))
     ):
@@ -242,9 +242,3 @@ def _takes_all(target: Callable[..., Any]) -> bool:
     return inspect.isclass(target) and any(
         p.kind is p.VAR_KEYWORD for p in inspect.signature(target).parameters.values()
     )
-
-
-def _import(name: str) -> Any:
-    if not all(name.partition(":")):
-        raise ArgumentError(f"agent {name!r} is not of the form module:name")
-    return plugins.imported(f"agent {name!r} cannot be imported", name, plugins.import_source)
