@@ -474,9 +474,9 @@ def test_an_action_that_would_be_read_otherwise_is_not_rendered(action, thought,
 
 
 def test_an_action_that_a_format_cannot_hold_is_named():
-    with pytest.raises(ValueError, match="Tags cannot write the action 'say </action>'"):
+    with pytest.raises(ValueError, match="TagsFormat cannot write the action 'say </action>'"):
         FORMATS["tags"](TOOLS).render("say </action>")
-    with pytest.raises(ValueError, match="Plain cannot write the action 'Action: go'"):
+    with pytest.raises(ValueError, match="PlainFormat cannot write the action 'Action: go'"):
         FORMATS["plain"](TOOLS).render("Action: go")
 
 
