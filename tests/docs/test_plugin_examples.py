@@ -2,6 +2,7 @@
 
 import gc
 import json
+import sys
 import threading
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,6 +11,7 @@ import pytest
 import tiny
 import torch
 
+from agentgym_envs import processes
 from agentgym_train import plugins
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group, Trajectory, Turn
@@ -35,6 +37,16 @@ BEST, LINEAR, BACKGROUND, MESSAGES = (
     )
 )
 LONGEST = {"loss": 25, "curriculum": 20, "generator": 60, "environment": 60, "source": 60}
+
+
+@pytest.fixture(autouse=True)
+def imports(monkeypatch):
+    """The examples' folder leaves the path of modules, for the other tests of the process."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(processes, "_appended", [])
+    yield
+    for name in [name for name in sys.modules if name.startswith("new_")]:
+        del sys.modules[name]
 
 
 @pytest.mark.parametrize("kind", LONGEST)

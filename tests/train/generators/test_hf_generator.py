@@ -270,7 +270,7 @@ def test_a_model_with_broken_weights_is_refused():
 
 
 def test_it_loads_the_models_folder_in_the_precision_asked_for(tmp_path):
-    generator = HF().build(tiny.context(tiny.save(tmp_path), dtype=torch.bfloat16))
+    generator = HF.build(HF.Options(), tiny.context(tiny.save(tmp_path), dtype=torch.bfloat16))
     (sample,) = ask(generator.session([0], sampling()), {0: [5, 6]}).values()
     with torch.no_grad():
         model = AutoModelForCausalLM.from_pretrained(tmp_path, dtype=torch.bfloat16)
@@ -638,7 +638,7 @@ def test_after_sleep_wake_and_load_it_samples_as_before(kind):
 def test_asleep_it_has_given_its_memory_back(tmp_path):
     """The resident memory of the process falls by 38 MB of tied weights, more than malloc keeps."""
     tiny.model("qwen2", vocabulary=150_000, hidden_size=64).save_pretrained(tmp_path)
-    generator = HF().build(tiny.context(str(tmp_path)))
+    generator = HF.build(HF.Options(), tiny.context(str(tmp_path)))
     weights = {name: weight.clone() for name, weight in generator._model.named_parameters()}
     size, rss = sum(weight.nbytes for weight in weights.values()), psutil.Process().memory_info
     assert size > 2**25
