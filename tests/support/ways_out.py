@@ -10,7 +10,7 @@ A request must arrive if its address is allowed, and must not arrive otherwise. 
 The ways of ``PROGRAMS`` request a program of the host instead of an address.
 """
 
-from agentgym_envs.envs.web.proxy import Reply
+from agentgym_envs.envs.web.proxy import ProxyReply
 
 ELEMENTS = {
     "image": "<img src=OUT>",
@@ -353,7 +353,7 @@ PROGRAMS = {
 """Scripts."""
 REFRESHES = {"program-by-a-refresh": f"<meta http-equiv=refresh content='0; url={PROGRAM}'>"}
 REDIRECTS = {
-    f"redirect-{status}": Reply(status, {"Location": "OUT"}, b"")
+    f"redirect-{status}": ProxyReply(status, {"Location": "OUT"}, b"")
     for status in (301, 302, 303, 307, 308)
 }
 HEADERS = {
@@ -376,7 +376,7 @@ DATAGRAMS = frozenset(("stun", "turn", "stun-in-a-frame", "stun-in-a-window"))
 """Ways that send datagrams, which no setting allows."""
 
 
-def pages(host: str, udp: int, file: str) -> dict[str, str | Reply]:
+def pages(host: str, udp: int, file: str) -> dict[str, str | ProxyReply]:
     """Returns path → page, with one page for each way."""
 
     def filled(text: str, name: str) -> str:
@@ -387,24 +387,24 @@ def pages(host: str, udp: int, file: str) -> dict[str, str | Reply]:
             .replace("FILE", file)
         )
 
-    made: dict[str, str | Reply] = {
+    made: dict[str, str | ProxyReply] = {
         f"/{name}": filled(text, name) for name, text in ELEMENTS.items()
     }
     made |= {f"/{name}": text for name, text in REFRESHES.items()}
     for name, text in {**SCRIPTS, **PROGRAMS}.items():
         made[f"/{name}"] = f"<body><script>try {{ {filled(text, name)} }} catch {{}}</script>"
-    made["/program-by-a-redirect"] = Reply(302, {"Location": PROGRAM}, b"")
+    made["/program-by-a-redirect"] = ProxyReply(302, {"Location": PROGRAM}, b"")
     for name, reply in REDIRECTS.items():
         made[f"/{name}"] = reply._replace(headers={"Location": filled("OUT", name)})
     for name, headers in HEADERS.items():
         sent = {key: filled(value, name) for key, value in headers.items()}
-        made[f"/{name}"] = Reply(200, {"content-type": "text/html", **sent}, b"<img src=/x>")
+        made[f"/{name}"] = ProxyReply(200, {"content-type": "text/html", **sent}, b"<img src=/x>")
     script = {"content-type": "text/javascript"}
-    made["/shared.js"] = Reply(200, script, b"fetch(location.search.slice(1))")
-    made["/shared-socket.js"] = Reply(
+    made["/shared.js"] = ProxyReply(200, script, b"fetch(location.search.slice(1))")
+    made["/shared-socket.js"] = ProxyReply(
         200, script, b"new WebSocket('ws://' + location.search.slice(1) + '/shared-worker-socket')"
     )
-    made["/service.js"] = Reply(200, script, b"fetch(location.search.slice(1))")
+    made["/service.js"] = ProxyReply(200, script, b"fetch(location.search.slice(1))")
     return made | {"/": "<title>Home</title>"}
 
 

