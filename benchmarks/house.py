@@ -100,6 +100,8 @@ def imported_names(tree: ast.Module, package: str) -> Iterator[tuple[str, str, b
                 for alias in node.names:
                     if alias.name.startswith(package):
                         yield alias.name, "", typing
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue  # imports when it is called
             checking = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
             for field in ("body", "orelse", "finalbody"):
                 yield from walk(getattr(node, field, []), typing or checking)
@@ -131,15 +133,15 @@ def names(files: dict[Path, ast.Module], package: str) -> dict[str, Any]:
 def upward(files: dict[Path, ast.Module], package: str) -> int:
     """Returns how many imports at start-up have to go until folders form no circle.
 
-    A folder, or a file at the root, is one unit. Of a circle the weakest link is counted.
+    A folder, a family of environments and a file at the root are units. Of a circle the weakest
+    link is counted.
     """
     weights: dict[tuple[str, str], int] = defaultdict(int)
     modules = {".".join(p.with_suffix("").parts[p.parts.index("src") + 1 :]) for p in files}
 
     def unit(module: str) -> str:
-        if f"{module}.__init__" in modules:
-            return module
-        return module if module.count(".") == 1 else module.rpartition(".")[0]
+        parts = module.split(".")
+        return ".".join(parts[: 3 if parts[1:2] == ["envs"] else 2])
 
     for path, tree in files.items():
         own = ".".join(path.with_suffix("").parts[path.parts.index("src") + 1 :])

@@ -21,8 +21,8 @@ from rich.progress import track
 
 from agentgym_envs.envs.web.embedded import LONGEST, solved
 from agentgym_envs.envs.web.evaluators import EvaluationInput, evaluate
-from agentgym_websites.fill import FILL
 from agentgym_websites.host import Host, snapshot
+from agentgym_websites.packed import FILL
 from agentgym_websites.plain import PlainBrowser
 from agentgym_websites.site import open_database
 from agentgym_websites.tasks.load import load

@@ -149,7 +149,8 @@ def write_configuration() -> None:
         opened = f"[[{kind.section}]]" if kind.many else f"[{kind.section}]"
         parts += [
             f"## `{opened}`",
-            "`name` chooses a plugin. The other keys are the plugin's options.",
+            '`name` is one of these plugins, "module:Class" or "./file.py:Class". The other keys'
+            " are the plugin's options.",
         ]
         for name, plugin in sorted(plugins.discover(kind.group).items()):
             if plugins.distribution(plugin) == "agentgym-train":

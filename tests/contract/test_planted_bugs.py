@@ -66,7 +66,7 @@ def test_a_correct_environment_passes(env_id):
 def test_an_action_that_never_returns_is_found(monkeypatch):
     monkeypatch.setattr(limits, "ANSWER_S", 0.5)
     with pytest.raises(
-        ConformanceError, match=r"Unanswered: step\('\\\\.*'\) has not returned after 0.5 seconds"
+        ConformanceError, match=r"CallTimeout: step\('\\\\.*'\) has not returned after 0.5 seconds"
     ):
         check_text_env("planted_process:process/Hanging-v0")
 

@@ -114,6 +114,7 @@ def test_python_runs(code, tmp_path, request):
 @pytest.mark.parametrize("text", [*blocks("toml")])
 def test_toml_is_a_valid_configuration(text, monkeypatch, tmp_path):
     monkeypatch.setattr("agentgym_train.trackers.data.find_spec", lambda library: sys.__spec__)
+    monkeypatch.chdir(ROOT / "docs/examples")
     raw = tomllib.loads(text)
     if "player" in raw:
         (tmp_path / "players.toml").write_text(text)

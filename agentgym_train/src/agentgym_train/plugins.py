@@ -13,7 +13,7 @@ import pydantic
 from agentgym_envs.errors import AgentGymError, BrokenPlugin
 from agentgym_envs.plugins import Plugin, discover, distribution, load
 from agentgym_train import protocols
-from agentgym_train.config import Config, Settings, build, tree, without_none
+from agentgym_train.config import Settings, build, tree, without_none
 from agentgym_train.config.schema import PLUGIN_GROUPS
 from agentgym_train.errors import ConfigError
 
@@ -253,29 +253,27 @@ def _fits(made: object, name: str, member: Any) -> bool:
 
 def resolved(config: S) -> S:
     """Returns the configuration with every option of its plugins written out."""
-    config = replace(config, tracker=_tables(TRACKER, config.tracker))
-    if not isinstance(config, Config):
-        return config
-    algorithm = _corrected(config.algorithm, ahead=bool(config.rollout.ahead))
-    return replace(
-        config,
-        algorithm=options(algorithm, make(ALGORITHM, algorithm)),
-        curriculum=(
-            _curriculum(config.curriculum)
-            if config.curriculum or not all(e.curriculum for e in config.envs)
-            else {}
-        ),
-        envs=tuple(
-            replace(
-                env,
-                curriculum=env.curriculum and _curriculum(env.curriculum, f"{table}.curriculum"),
-            )
-            for table, env in zip(_sections("env", len(config.envs)), config.envs, strict=True)
-        ),
-        generator=options(config.generator, make(GENERATOR, config.generator)),
-        source=options(config.source, make(SOURCE, config.source)),
-        scorer=_tables(SCORER, config.scorer),
-    )
+    full: dict[str, Any] = {"tracker": _tables(TRACKER, config.tracker)}
+    if policy := config.policy:
+        algorithm = _corrected(policy.algorithm, ahead=bool(policy.rollout.ahead))
+        single = bool(policy.curriculum) or not all(env.curriculum for env in policy.envs)
+        tables = zip(_sections("env", len(policy.envs)), policy.envs, strict=True)
+        full |= {
+            "algorithm": options(algorithm, make(ALGORITHM, algorithm)),
+            "curriculum": _curriculum(policy.curriculum) if single else {},
+            "envs": tuple(
+                replace(
+                    env,
+                    curriculum=env.curriculum
+                    and _curriculum(env.curriculum, f"{table}.curriculum"),
+                )
+                for table, env in tables
+            ),
+            "generator": options(policy.generator, make(GENERATOR, policy.generator)),
+            "source": options(policy.source, make(SOURCE, policy.source)),
+            "scorer": _tables(SCORER, policy.scorer),
+        }
+    return replace(config, **full)
 
 
 def _corrected(algorithm: Mapping[str, Any], *, ahead: bool) -> dict[str, Any]:

@@ -10,9 +10,9 @@ import pytest
 from agentgym_envs.envs.web.look import elements, find
 from agentgym_envs.envs.web.proxy import ProxyRequest
 from agentgym_websites.host import Host, snapshot
-from agentgym_websites.map.geometry import path, points
+from agentgym_websites.map.route import path, points
+from agentgym_websites.map.texts import KINDS
 from agentgym_websites.map.view import NEAREST, View, around, asked, over
-from agentgym_websites.map.words import KINDS
 from agentgym_websites.site import ORIGINS, open_database
 
 MAP = ORIGINS["map"]

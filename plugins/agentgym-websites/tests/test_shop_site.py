@@ -12,9 +12,7 @@ import pytest
 from agentgym_envs.envs.web.look import find
 from agentgym_envs.envs.web.proxy import ProxyRequest
 from agentgym_websites import host as hosts
-from agentgym_websites.shop.catalogue import COLOURS
-from agentgym_websites.shop.options import OPTIONS
-from agentgym_websites.shop.things import PLURAL, THINGS
+from agentgym_websites.shop.catalogue import COLOURS, OPTIONS, PLURAL, THINGS
 from agentgym_websites.site import ORIGINS, open_database
 from agentgym_websites.tasks.load import load
 

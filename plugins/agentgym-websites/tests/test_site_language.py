@@ -7,7 +7,7 @@ import pytest
 
 from agentgym_websites import host as hosts
 from agentgym_websites.grammar import article
-from agentgym_websites.shop.things import PLURAL
+from agentgym_websites.shop.catalogue import PLURAL
 from agentgym_websites.site import open_database
 
 KINDS = {

@@ -8,8 +8,7 @@ import sys
 import pytest
 
 from agentgym_websites import host as hosts
-from agentgym_websites.fill import FILL, PACKED
-from agentgym_websites.packed import FOLDER, file_of, pack, unpack
+from agentgym_websites.packed import FILL, FOLDER, PACKED, file_of, pack, unpack
 from agentgym_websites.site import open_database
 
 SCHEMA = "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL"

@@ -23,8 +23,8 @@ from agentgym_envs.errors import TaskError
 from agentgym_envs.tasks import SPLITS
 from agentgym_websites import host as hosts
 from agentgym_websites.env import WebSitesEnv
-from agentgym_websites.fill import FILL
 from agentgym_websites.map.route import SPEEDS, find_route, told
+from agentgym_websites.packed import FILL
 from agentgym_websites.site import ORIGINS, money, open_database
 from agentgym_websites.tasks.__main__ import write
 from agentgym_websites.tasks.load import load

@@ -9,7 +9,7 @@ import pytest
 
 from agentgym_envs.envs.web.answer_matching import accepts
 from agentgym_websites import host as hosts
-from agentgym_websites.fill import FILL
+from agentgym_websites.packed import FILL
 from agentgym_websites.site import open_database
 from agentgym_websites.tasks.load import load
 

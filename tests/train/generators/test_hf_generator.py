@@ -9,7 +9,7 @@ import transformers
 from transformers import AutoModelForCausalLM
 
 from agentgym_train.errors import ModelError
-from agentgym_train.generators import hf, layers, ragged_cache
+from agentgym_train.generators import hf, memory, ragged_cache
 from agentgym_train.generators.hf import HF
 from agentgym_train.generators.probe import ask
 from agentgym_train.generators.sampling import choose, noise
@@ -129,7 +129,7 @@ def test_a_slower_method_is_an_error_that_names_the_versions_unless_it_is_allowe
     monkeypatch, caplog
 ):
     """A release of transformers can give the cache another name in ``forward``."""
-    monkeypatch.setattr(layers, "CACHE_NAMES", ("memory",))
+    monkeypatch.setattr(memory, "CACHE_NAMES", ("memory",))
     with pytest.raises(ModelError, match=r"'qwen2' .*takes no cache") as error:
         HF(tiny.model())
     said = str(error.value)
@@ -158,7 +158,7 @@ class New(transformers.Qwen2ForCausalLM):
         return super().forward(input_ids, **given, **{CACHE: cache}, **rest)
 
 
-CACHE = layers.cache_name(tiny.model())
+CACHE = memory.cache_name(tiny.model())
 """The name in the installed release."""
 
 
@@ -217,7 +217,7 @@ def test_other_layers_than_whole_ones_and_windows_are_known_from_the_structure(m
     chunks = {"attention_chunk_size": 400, "num_local_experts": 2, "intermediate_size_mlp": 64}
     llama4 = generator_of("llama4_text", head_dim=16, **chunks)
     assert local.method == llama4.method == hf.METHODS[2]
-    assert layers.attention(tiny.model("llama", attention_chunk_size=400)) is None
+    assert memory.attention(tiny.model("llama", attention_chunk_size=400)) is None
     windowed = tiny.model("mistral", sliding_window=400)
     assert [hf.by_structure(windowed, method) is None for method in hf.METHODS] == [1, 0, 1, 1]
     monkeypatch.setattr(hf, "METHODS", hf.METHODS[1:])
@@ -270,7 +270,7 @@ def test_a_model_with_broken_weights_is_refused():
 
 
 def test_it_loads_the_models_folder_in_the_precision_asked_for(tmp_path):
-    generator = HF().build(tiny.context(tiny.save(tmp_path), dtype=torch.bfloat16))
+    generator = HF.build(HF.Options(), tiny.context(tiny.save(tmp_path), dtype=torch.bfloat16))
     (sample,) = ask(generator.session([0], sampling()), {0: [5, 6]}).values()
     with torch.no_grad():
         model = AutoModelForCausalLM.from_pretrained(tmp_path, dtype=torch.bfloat16)
@@ -638,7 +638,7 @@ def test_after_sleep_wake_and_load_it_samples_as_before(kind):
 def test_asleep_it_has_given_its_memory_back(tmp_path):
     """The resident memory of the process falls by 38 MB of tied weights, more than malloc keeps."""
     tiny.model("qwen2", vocabulary=150_000, hidden_size=64).save_pretrained(tmp_path)
-    generator = HF().build(tiny.context(str(tmp_path)))
+    generator = HF.build(HF.Options(), tiny.context(str(tmp_path)))
     weights = {name: weight.clone() for name, weight in generator._model.named_parameters()}
     size, rss = sum(weight.nbytes for weight in weights.values()), psutil.Process().memory_info
     assert size > 2**25

@@ -32,18 +32,18 @@ def show_plan(config: Settings, gpus: int, memory: float, console: Console) -> b
         AgentGymError: see :func:`agentgym_train.planning.plan.make`, or the generator refuses the
             model.
     """
-    if not isinstance(config, Config):
+    if (policy := config.policy) is None:
         raise ConfigError(
             "the file has a section [comparisons]: only runs of a policy can be planned, not those"
             " of a reward model"
         )
     transformers_logging.set_verbosity_error()
-    for one in config.each():
-        with naming(one, several=len(config.envs) > 1):
+    for one in policy.each():
+        with naming(one, several=len(policy.envs) > 1):
             check_group_size(one)
     cards, size = Cards(gpus), memory * table.GIB
-    plan = make(config, cards)
-    method = method_name(config)
+    plan = make(policy, cards)
+    method = method_name(policy)
     table.write(plan, size, console)
     if method:
         console.print(
@@ -51,7 +51,7 @@ def show_plan(config: Settings, gpus: int, memory: float, console: Console) -> b
             highlight=False,
         )
     fits = plan.fits(size)
-    found = None if fits else fitting(config, cards, size)
+    found = None if fits else fitting(policy, cards, size)
     console.print(table.verdict(plan, size, found), markup=False, highlight=False, soft_wrap=True)
     return fits
 
@@ -81,10 +81,11 @@ def warning(config: Settings, processes: int) -> str | None:
         processes: number of processes on this machine.
     """
     accelerated = torch.accelerator.is_available()
-    if not isinstance(config, Config) or (config.model.path == SCRATCH and not accelerated):
+    policy = config.policy
+    if policy is None or (policy.model.path == SCRATCH and not accelerated):
         return None
     try:
-        plan = make(config, Cards(processes, cpu=not accelerated))
+        plan = make(policy, Cards(processes, cpu=not accelerated))
     except ModelError:  # an architecture that cannot be planned can still be trained
         return None
     memory = _accelerator() if accelerated else main_memory() / processes

@@ -82,8 +82,8 @@ def prepare(config: Config | RewardConfig, display: report.Display, *, processes
         check_progress(config, folder)
         if newest := checkpoint.latest(folder):
             display.warn(*checkpoint.convert(newest, processes=processes))
-        if isinstance(config, Config) and config.model.path == SCRATCH:
-            display.warn(*repair.prepare_init(config, folder, display))
+        if (policy := config.policy) and policy.model.path == SCRATCH:
+            display.warn(*repair.prepare_init(policy, folder, display))
         note_prepared(folder, processes)
     except BaseException:
         lock.release()

@@ -53,8 +53,8 @@ def work(folder: Path, console: Console) -> None:
     main = Lock(folder, name=".main-lock") if Distributed().is_main else None
     try:
         Distributed(device()).from_main(lambda: check_again(config, folder, console))
-        if isinstance(config, Config):
-            work_on_policy(config, folder, console)
+        if config.policy:
+            work_on_policy(config.policy, folder, console)
         else:
             assert isinstance(config, reward_config.RewardConfig)
             reward.work(config, folder, console)
@@ -75,7 +75,7 @@ def check_again(config: Settings, folder: Path, console: Console) -> None:
     if take_checked(folder):
         return
     report.Display(console).warn(*repair.repair(folder, config), *changed_code(config, folder))
-    scratch = isinstance(config, Config) and config.model.path == SCRATCH
+    scratch = config.policy and config.model.path == SCRATCH
     if scratch and (found := repair.init_fault(folder / "init")):
         raise RunFolderError(f"{folder / 'init'} {found}: 'agentgym-train prepare' makes it again")
 

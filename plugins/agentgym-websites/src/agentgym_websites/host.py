@@ -16,10 +16,9 @@ from werkzeug.serving import make_server
 from agentgym_envs.envs.web.embedded import ProxyReply, ProxyRequest, SiteHost, wsgi_reply
 from agentgym_websites.changes import Changes, differences, side_effects
 from agentgym_websites.code import code
-from agentgym_websites.fill import FILL, PACKED
 from agentgym_websites.forum import forum
 from agentgym_websites.map import map as map_site
-from agentgym_websites.packed import file_of, unpack
+from agentgym_websites.packed import FILL, PACKED, file_of, unpack
 from agentgym_websites.shop import admin, shop
 from agentgym_websites.site import (
     DATABASE,

@@ -7,12 +7,27 @@ the data.
 import json
 import lzma
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from importlib import import_module
 from itertools import groupby
 from pathlib import Path
 
-from agentgym_websites.fill import FILL, PACKED
 from agentgym_websites.site import add, open_database
+
+
+def _fill(tables: str, db: sqlite3.Connection) -> None:
+    import_module(f"agentgym_websites.{tables}.data").fill(db)
+
+
+FILL: Mapping[str, Callable[[sqlite3.Connection], None]] = {
+    tables: partial(_fill, tables) for tables in ("shop", "forum", "code", "map")
+}
+"""The function that fills a database, by the name of its tables; it imports what it needs."""
+
+# A file of the shop would be as large as the others, and its data is filled faster.
+PACKED: Sequence[str] = ("forum", "code", "map")
+"""The databases that are read from files of the package."""
 
 FOLDER = Path(__file__).parent / "packed"
 OBJECTS = "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid"

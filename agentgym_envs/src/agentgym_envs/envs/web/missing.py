@@ -13,5 +13,6 @@ class WebSitesEnv(WebEnv):
         MissingExtra: always; the extra ``web`` installs the environment.
     """
 
-    def __init__(self, **kwargs: Any):
+    def __new__(cls, *args: Any, **kwargs: Any) -> "WebSitesEnv":
+        """Raises before the methods are looked for, which the class does not have."""
         raise MissingExtra("agentgym/WebSites-v1", "web")

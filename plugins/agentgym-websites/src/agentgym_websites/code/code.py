@@ -7,7 +7,7 @@ from flask import Flask, jsonify, render_template, request, url_for
 from agentgym_websites.code import files, issues, pipelines, plans, repository, wiki
 from agentgym_websites.code.common import ISSUE, ISSUES, PROJECT, PROJECTS, written
 from agentgym_websites.code.common import SITE as SITE  # imported by the host
-from agentgym_websites.code.papers import first_readme
+from agentgym_websites.code.projects import first_readme
 from agentgym_websites.code.repository import MAIN
 from agentgym_websites.site import (
     TODAY,

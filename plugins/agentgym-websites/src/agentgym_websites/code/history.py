@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from agentgym_websites.code.diff import compare
-from agentgym_websites.code.languages import FOLDERS, FUNCTIONS, LANGUAGES
-from agentgym_websites.code.papers import changes, defaults, guide, readme
+from agentgym_websites.code.projects import changes, defaults, guide, readme
 from agentgym_websites.code.repository import shrink, store
 from agentgym_websites.code.source import (
+    FOLDERS,
+    FUNCTIONS,
+    LANGUAGES,
     Function,
     Module,
     cased,

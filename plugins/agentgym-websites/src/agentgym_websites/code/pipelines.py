@@ -5,6 +5,7 @@ Their jobs have logs and can be retried or cancelled.
 
 import random
 import sqlite3
+from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Any
 
@@ -12,6 +13,7 @@ from flask import Flask, render_template, request
 
 from agentgym_websites.code.common import find, may_write
 from agentgym_websites.site import TODAY, add, back, field, page, row, rows, run, where
+from agentgym_websites.tables import tables
 
 SCHEMA = """
 -- A pipeline builds and tests a commit; ``problem`` says why a job has failed.
@@ -23,19 +25,10 @@ CREATE INDEX jobs_of ON jobs (pipeline_id);
 """
 JOBS = (("build", "compile"), ("test", "unit tests"), ("test", "style"), ("deploy", "package"))
 RECENT = 9  # commits of the main branch that have a pipeline
-PROBLEMS = {
-    "compile": ("`{path}` does not compile: unknown name in line {line}", "the build of `{path}` ran out of memory", "`{path}`, line {line}: missing bracket"),
-    "unit tests": ("{count} of {total} tests failed, the first in `{path}`", "a test of `{path}` took longer than {seconds} seconds", "`{path}`: expected {count}, got {line}"),
-    "style": ("`{path}`, line {line} is longer than 100 characters", "{count} names in `{path}` are unused", "`{path}` needs formatting"),
-    "package": ("the package registry did not answer for {seconds} seconds", "version is already published"),
-}  # fmt: skip
+_TABLES = tables("code/pipelines")
+PROBLEMS: Mapping[str, tuple[str, ...]] = _TABLES["problems"]
 STATES = ("success", "failed", "running", "canceled", "pending")
-LAST = (
-    "SELECT c.id, c.project_id, c.made, b.name, (SELECT path FROM changes WHERE commit_id = c.id ORDER BY path LIMIT 1) AS path"
-    " FROM branches b JOIN commits c ON c.id = b.head WHERE b.name <> 'main' AND b.project_id = ?1 UNION ALL"
-    " SELECT id, project_id, made, 'main', (SELECT path FROM changes WHERE commit_id = h.id ORDER BY path LIMIT 1)"
-    " FROM (SELECT * FROM commits WHERE project_id = ?1 AND id IN (SELECT id FROM line) ORDER BY id DESC LIMIT ?3) h ORDER BY 3, 1"
-)
+LAST: str = _TABLES["last"]
 LINE = "WITH RECURSIVE line (id) AS (SELECT ?2 UNION ALL SELECT parent FROM commits c JOIN line ON c.id = line.id WHERE parent IS NOT NULL) "
 
 

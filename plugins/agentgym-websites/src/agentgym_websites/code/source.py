@@ -4,9 +4,41 @@ import random
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from agentgym_websites.code.languages import CONSTANTS, FUNCTIONS, LANGUAGES, Language
+from agentgym_websites.tables import tables
+
+
+class Language(NamedTuple):
+    """The forms of a language.
+
+    Attributes:
+        end: extension of a file.
+        remark: text before a comment.
+        constant: line of a named constant.
+        function: lines of a function.
+        run: last function of a module of the first release.
+        test: lines of a test.
+        camel: whether names are written likeThis rather than like_this.
+    """
+
+    end: str
+    remark: str
+    constant: str
+    function: str
+    run: str
+    test: str
+    camel: bool = False
+
+
+_LANGUAGES_TABLES = tables("code/languages")
+LANGUAGES = {name: Language(**of) for name, of in _LANGUAGES_TABLES["languages"].items()}
+# Functions by part: name, argument, one item of it, another word for an item, the error, the test,
+# the operation, the purpose.
+FUNCTIONS: Mapping[str, tuple[tuple[str, ...], ...]] = _LANGUAGES_TABLES["functions"]
+CONSTANTS: Mapping[str, tuple[int, ...]] = _LANGUAGES_TABLES["constants"]
+# Parts without a module in the first release.
+FOLDERS: dict[str, str] = _LANGUAGES_TABLES["folders"]
 
 LONGEST = 4  # limit of functions per module
 

@@ -25,6 +25,7 @@ from agentgym_websites.site import (
     user,
     value,
 )
+from agentgym_websites.tables import tables
 
 SCHEMA = """
 CREATE TABLE wiki_pages (id INTEGER PRIMARY KEY, project_id INT, slug TEXT, title TEXT, UNIQUE (project_id, slug));
@@ -32,40 +33,12 @@ CREATE TABLE wiki_edits (id INTEGER PRIMARY KEY, page_id INT, author_id INT, mes
 CREATE INDEX edits_of ON wiki_edits (page_id);
 """
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")
+_TABLES = tables("code/wiki")
 # Address, title, text. {lead}, {second} and {third} are people of the project. The other fields are
 # drawn; an edit draws one of them again.
-PAGES = (
-    ("home", "Home", "Welcome to the wiki of **{name}**: {what}.\n\n- [Release checklist](release-checklist)\n- [Team](team)\n- [Set-up](set-up)\n\nWe meet every {day} at {hour}:{minute} in room {room}."),
-    ("release-checklist", "Release checklist", "{lead} leads releases; {second} stands in.\n\n1. Freeze `main` on {day}, {freeze} days before.\n2. Run the tests {runs} times on {machines} machines.\n3. Tag the commit and write the notes.\n4. Wait {wait} hours before you tell anybody."),
-    ("team", "Team", "| Who | Looks after |\n|---|---|\n| {lead} | {part1} |\n| {second} | {part2} |\n| {third} | {part3} |\n\nAsk {third} for access; it takes {wait} hours."),
-    ("set-up", "Set-up", "You need {memory} GB of memory and {disk} GB of disk.\n\n- Ask {second} for a key to the build server, `build-{room}`.\n- The data folder is `/srv/{name}-{machines}`.\n- A full build takes {minute} minutes."),
-    ("decisions", "Decisions", "- We keep {freeze} old releases alive.\n- {lead} and {third} decide on the {part1} together.\n- Votes need {runs} people and end on {day}s.\n- No new setting without a default, since {year}."),
-)  # fmt: skip
-PARTS = (
-    "parser",
-    "cache",
-    "config loader",
-    "command line",
-    "scheduler",
-    "exporter",
-    "retry logic",
-    "logging",
-    "installer",
-    "search index",
-)
-DRAWN = (
-    "day",
-    "hour",
-    "minute",
-    "room",
-    "freeze",
-    "runs",
-    "machines",
-    "wait",
-    "memory",
-    "disk",
-    "year",
-)
+PAGES: tuple[tuple[str, ...], ...] = _TABLES["pages"]
+PARTS: tuple[str, ...] = _TABLES["parts"]
+DRAWN: tuple[str, ...] = _TABLES["drawn"]
 CURRENT = (
     "SELECT w.*, e.body, e.made, e.message, a.name AS author FROM wiki_pages w JOIN wiki_edits e ON e.id ="
     " (SELECT max(id) FROM wiki_edits WHERE page_id = w.id) JOIN people a ON a.id = e.author_id WHERE w.project_id = ?"

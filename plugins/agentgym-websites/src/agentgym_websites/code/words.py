@@ -4,8 +4,7 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agentgym_websites.code.languages import CONSTANTS, LANGUAGES
-from agentgym_websites.code.source import Module, cased, constant
+from agentgym_websites.code.source import CONSTANTS, LANGUAGES, Module, cased, constant
 from agentgym_websites.code.texts import (
     COMMENT,
     ISSUES,

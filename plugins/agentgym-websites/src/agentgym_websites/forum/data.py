@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from agentgym_websites.forum.lore import LORE
-from agentgym_websites.forum.phrases import FLAIRS, GROUPS, RULE_POOL
+from agentgym_websites.forum.lore import COMMUNITIES, FLAIRS, GROUPS, LORE, RULE_POOL
 from agentgym_websites.forum.texts import (
     Comment,
     Post,
@@ -19,7 +18,6 @@ from agentgym_websites.forum.texts import (
     wiki_pages,
     write_texts,
 )
-from agentgym_websites.forum.topics import COMMUNITIES
 from agentgym_websites.people import FIRST
 from agentgym_websites.site import TODAY, add, password
 

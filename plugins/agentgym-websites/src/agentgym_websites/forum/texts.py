@@ -6,12 +6,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from agentgym_websites.forum.lore import LORE, Lore
-from agentgym_websites.forum.phrases import BIOS, FEWER, GROUPS, REPLIES, SPOTS, TOP
-from agentgym_websites.forum.posts import POSTS
-from agentgym_websites.forum.posts import RULES as POST_RULES
-from agentgym_websites.forum.replies import COMMENTS, RULES
-from agentgym_websites.forum.topics import COMMUNITIES, TITLES
+from agentgym_websites.forum.lore import (
+    BIOS,
+    COMMENTS,
+    COMMUNITIES,
+    FEWER,
+    GROUPS,
+    LORE,
+    POST_RULES,
+    POSTS,
+    REPLIES,
+    REPLY_RULES,
+    SPOTS,
+    TITLES,
+    TOP,
+    Lore,
+)
 from agentgym_websites.grammar import Author, article, compose
 from agentgym_websites.people import TOWNS
 from agentgym_websites.site import TODAY
@@ -170,7 +180,7 @@ class Written(NamedTuple):
 
 def write_texts(posts: Sequence[Post], names: Mapping[int, str]) -> Iterator[Written]:
     """Yields the texts of posts, in their order; no sentence comes twice."""
-    writer = Author(random.Random("forum texts"), {**RULES, **POST_RULES})
+    writer = Author(random.Random("forum texts"), {**REPLY_RULES, **POST_RULES})
     for post in posts:
         layout = writer.rng.choice(POSTS[post.topic.kind])
         body = writer.write(layout, facts_about(writer.rng, post.topic, int(post.written[5:7])))
@@ -198,7 +208,7 @@ def told_by(said: Said) -> tuple[str, str] | None:
 def biography(rng: random.Random, community: str) -> str:
     """Returns what somebody of a community says about themselves."""
     topic = Topic(community, rng.choice(COMMUNITIES[community][1]), 0)
-    return compose(rng, RULES, rng.choice(BIOS), facts_about(rng, topic, TODAY.month))
+    return compose(rng, REPLY_RULES, rng.choice(BIOS), facts_about(rng, topic, TODAY.month))
 
 
 def wiki_pages(rng: random.Random, community: str, about: str) -> list[tuple[str, str, str]]:

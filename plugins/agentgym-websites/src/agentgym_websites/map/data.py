@@ -5,11 +5,13 @@ The data is always the same.
 
 import random
 import sqlite3
+from collections.abc import Mapping
 from math import dist
 
-from agentgym_websites.map import buses, scenery, streets
+from agentgym_websites.map import scenery, streets
 from agentgym_websites.map.texts import fill_texts
 from agentgym_websites.site import add
+from agentgym_websites.tables import tables
 
 SCHEMA = """
 CREATE TABLE towns (id INTEGER PRIMARY KEY, name TEXT, x REAL, y REAL, population INT);
@@ -26,32 +28,9 @@ TOWNS = (
     "Wexcombe", "Aldermere", "Port Linnet", "Haverby", "Stonebridge", "Little Marrow", "Quillan", "Eastmoor", "Fennick", "Oakhollow",
     "Saltwick", "Bramley Cross", "Upper Tarn", "Greywater",
 )  # fmt: skip
-STREETS = [
-    "High Street",
-    "Church Lane",
-    "Mill Road",
-    "Elm Avenue",
-    "Quay Street",
-    "Bridge Street",
-    "Park Road",
-    "Castle Hill",
-    "Market Row",
-    "Station Road",
-]
-KINDS = {
-    "cafe": ("{t} Coffee House", "The Copper Kettle", "Café {s}", "Second Cup {t}"),
-    "restaurant": ("The {s} Table", "Osteria {t}", "{t} Noodle Bar", "The Old Granary {t}"),
-    "hotel": ("Hotel {t}", "The {t} Arms", "{s} Guest House"),
-    "museum": ("{t} Museum of Local History", "{t} Maritime Museum", "{s} Gallery"),
-    "park": ("{t} Botanic Garden", "{s} Meadows", "{t} Common"),
-    "pharmacy": ("{t} Pharmacy", "{s} Chemist"),
-    "supermarket": ("Fairway Foods {t}", "Greenbasket {t}"),
-    "station": ("{t} Station",),
-    "library": ("{t} Public Library",),
-    "hospital": ("{t} General Hospital",),
-    "school": ("{t} Primary School", "{s} Grammar School"),
-    "fuel": ("Beacon Fuel {t}", "Roadstar {t}"),
-}  # fmt: skip
+_TABLES = tables("map/data")
+STREETS: tuple[str, ...] = _TABLES["streets"]
+KINDS: Mapping[str, tuple[str, ...]] = _TABLES["kinds"]
 PLACED_ONCE = ("station", "library")
 
 
@@ -86,14 +65,14 @@ def _draw(db: sqlite3.Connection) -> None:
     A separate generator draws it: towns, roads and places do not change with it.
     """
     rng = random.Random("map drawing")
-    db.executescript(streets.SCHEMA + buses.SCHEMA)
+    db.executescript(streets.SCHEMA + streets.BUS_SCHEMA)
     towns = db.execute("SELECT * FROM towns").fetchall()
     rivers = scenery.fill_rivers(db, rng)
     lines = {town["id"]: streets.fill_town(db, rng, town["id"], rivers) for town in towns}
     crossed = [*rivers, *streets.fill_roads(db), *scenery.fill_county(db, rng)]
     for town in towns:
         scenery.fill_town(db, rng, town, lines[town["id"]], crossed)
-    buses.fill_buses(db, rng, len(towns))
+    streets.fill_buses(db, rng, len(towns))
 
 
 def _streets(db: sqlite3.Connection, rng: random.Random, town: int, x: float, y: float) -> None:

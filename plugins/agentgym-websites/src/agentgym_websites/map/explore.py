@@ -5,7 +5,7 @@ from typing import Any
 from flask import Flask, request
 
 from agentgym_websites.map.found import around_here, shown
-from agentgym_websites.map.geometry import points
+from agentgym_websites.map.route import points
 from agentgym_websites.map.view import (
     BUSES,
     FARTHEST,

@@ -16,8 +16,7 @@ from agentgym_websites.map.found import (
     shown,
     streets_matching,
 )
-from agentgym_websites.map.route import SPEEDS, find_route, told
-from agentgym_websites.map.turns import drawn, instructions
+from agentgym_websites.map.route import SPEEDS, drawn, find_route, instructions, told
 from agentgym_websites.map.view import FARTHEST, LAYERS, TOWN, Mark, View, around, over
 from agentgym_websites.map.view import PLACE as NEAR
 from agentgym_websites.site import (

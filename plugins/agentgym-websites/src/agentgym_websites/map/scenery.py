@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import cos, dist, pi, sin
 
-from agentgym_websites.map.geometry import (
+from agentgym_websites.map.route import (
     Line,
     Point,
     at,

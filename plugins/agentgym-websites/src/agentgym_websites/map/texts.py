@@ -1,22 +1,55 @@
-"""Writes the facts and the reviews of places, and notes about streets."""
+"""Writes the facts and the reviews of places, and notes about streets; all texts are this map's."""
 
 import random
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
+from typing import NamedTuple
 
 from agentgym_websites.grammar import Author, Known, Rules
-from agentgym_websites.map.words import (
-    COMMON,
-    KINDS,
-    NOTE,
-    NOTES,
-    REPLIES,
-    REVIEWS,
-    SAID,
-)
 from agentgym_websites.people import full_names
 from agentgym_websites.site import TODAY, add
+from agentgym_websites.tables import tables
+
+
+class Kind(NamedTuple):
+    """The properties of a category of places.
+
+    Attributes:
+        facts: labels and possible values of a page's facts; a review can name a fact by the label's
+            last word, in small letters.
+        tips: possible recommendations; each place has some.
+        recommends: forms of a recommendation, with the blank ``tip``.
+        good: good opinions about a place's facts.
+        bad: bad opinions.
+    """
+
+    facts: Mapping[str, Sequence[str]]
+    tips: Sequence[str]
+    recommends: Sequence[str]
+    good: Sequence[str]
+    bad: Sequence[str]
+
+
+ACCESS = ("step-free", "step-free with a ramp", "one step at the door", "stairs only")
+_WORDS_TABLES = tables("map/words")
+KINDS: Mapping[str, Kind] = {name: Kind(**of) for name, of in _WORDS_TABLES["kinds"].items()}
+REVIEWS: Mapping[int, Sequence[str]] = {
+    int(n): texts for n, texts in _WORDS_TABLES["reviews"].items()
+}
+"""Forms of a review, by stars."""
+COMMON: Rules = _WORDS_TABLES["common"]
+NOTES: Mapping[str, Sequence[str]] = _WORDS_TABLES["notes"]
+SAID: tuple[str, ...] = _WORDS_TABLES["said"]
+"""The text of a note."""
+REPLIES: tuple[str, ...] = _WORDS_TABLES["replies"]
+"""Other people's replies to a note."""
+NOTE: Rules = {
+    **{key: COMMON[key] for key in ("weekday", "weather")},
+    "month": ("October", "November", "December", "January"),
+    "soon": ("July", "August", "September"),
+    "greeting": ("hello", "good morning", "hello mappers", "hi all"),
+}
 
 SCHEMA = """
 CREATE TABLE details (place_id INT, label TEXT, value TEXT, PRIMARY KEY (place_id, label));

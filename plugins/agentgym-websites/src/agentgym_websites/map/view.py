@@ -6,7 +6,7 @@ from math import atan2, degrees, isnan
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from agentgym_websites.map.geometry import Point, points
+from agentgym_websites.map.route import Point, points
 
 NEAREST, FARTHEST = 18, 8
 TOWN, PLACE = 14, 16  # the zoom of a whole town, and of a place's surroundings

@@ -8,9 +8,17 @@ from flask import Flask, render_template, request
 
 from agentgym_websites.shop.catalogue import STATUSES
 from agentgym_websites.shop.choices import choices
-from agentgym_websites.shop.columns import add_columns, heads, sorts
 from agentgym_websites.shop.content import add_manager
-from agentgym_websites.shop.grid import SIZES, change, ordered, picked, size
+from agentgym_websites.shop.grid import (
+    SIZES,
+    add_columns,
+    change,
+    heads,
+    ordered,
+    picked,
+    size,
+    sorts,
+)
 from agentgym_websites.shop.sales import refresh_ratings
 from agentgym_websites.site import (
     TODAY,

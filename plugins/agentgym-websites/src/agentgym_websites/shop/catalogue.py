@@ -1,57 +1,102 @@
-"""The shop's catalogue.
+"""The shop's products: categories, kinds, options, facts and drawings, and the rules of reviews.
 
-Each category has a department, kinds of product, variants, and a range of prices in dollars.
+The texts are in the data files beside this module. Blanks of the rules are facts of the product
+and of the order (see ``texts.facts``) or other rules.
 """
 
-DEPARTMENTS = {
-    "Kitchen": ("Cookware", "Coffee & Tea", "Tableware"),
-    "Outdoor": ("Camping", "Cycling", "Garden Tools"),
-    "Home": ("Lighting", "Bedding", "Storage"),
-    "Electronics": ("Headphones", "Keyboards", "Chargers"),
-}
-BRANDS = {
-    "Kitchen": ("Northfold", "Casa Lume", "Ember & Oak", "Potter's Row", "Harth", "Bluebell"),
-    "Outdoor": ("Ridgeway", "Fernhill", "Kestrel", "Longtrail", "Tarn & Fell", "Osier"),
-    "Home": ("Linden House", "Hushwood", "Casa Lume", "Marlow", "Oxbow", "Fable & Wren"),
-    "Electronics": ("Volta", "Pinwheel", "Aerisonic", "Kestrel", "Lumeon", "Tern Audio"),
-}
-KINDS = {
-    "Cookware": (("Saucepan", "Skillet", "Stock Pot", "Griddle", "Dutch Oven", "Wok"), ("8-inch", "10-inch", "12-inch", "Cast Iron", "Copper"), 24, 189),
-    "Coffee & Tea": (("Kettle", "French Press", "Pour-Over Set", "Hand Grinder", "Teapot", "Milk Frother"), ("Glass", "Steel", "Matte Black", "Travel", "Two-Cup"), 14, 139),
-    "Tableware": (("Dinner Plate", "Soup Bowl", "Serving Platter", "Mug", "Water Glass", "Salad Bowl"), ("Stoneware", "Speckled", "Indigo", "Set of 4", "Set of 6"), 9, 96),
-    "Camping": (("Tent", "Sleeping Bag", "Camp Stove", "Lantern", "Hammock", "Cooler"), ("Ultralight", "Two-Person", "Four-Season", "Compact", "Family"), 29, 389),
-    "Cycling": (("Helmet", "Saddle Bag", "Floor Pump", "Lock", "Front Light", "Gloves"), ("Commuter", "Trail", "Reflective", "Carbon", "Junior"), 12, 149),
-    "Garden Tools": (("Pruner", "Trowel", "Watering Can", "Hand Rake", "Hose Reel", "Loppers"), ("Ash Handle", "Steel", "Bypass", "Long Reach", "Compact"), 8, 79),
-    "Lighting": (("Floor Lamp", "Table Lamp", "Pendant", "Desk Lamp", "Wall Sconce", "String Lights"), ("Brass", "Linen", "Smoked Glass", "Dimmable", "Walnut"), 19, 249),
-    "Bedding": (("Duvet Cover", "Pillow", "Sheet Set", "Wool Blanket", "Quilt", "Mattress Topper"), ("Queen", "King", "Twin", "Organic Cotton", "Flannel"), 22, 219),
-    "Storage": (("Basket", "Shelf Unit", "Shoe Rack", "Storage Bench", "Wall Hooks", "Bookcase"), ("Oak", "Rattan", "Three-Tier", "White", "Folding"), 11, 259),
-    "Headphones": (("Earbuds", "Headphones", "Headset", "Sport Earphones", "Studio Monitors", "Earphone Case"), ("Wireless", "Noise-Cancelling", "Open-Back", "USB-C", "Mini"), 15, 299),
-    "Keyboards": (("Keyboard", "Number Pad", "Wrist Rest", "Keycap Set", "Trackpad", "Desk Mat"), ("Mechanical", "Low-Profile", "Bluetooth", "Split", "Quiet"), 13, 179),
-    "Chargers": (("Wall Charger", "Power Bank", "Charging Stand", "Cable", "Car Charger", "Hub"), ("20 W", "65 W", "100 W", "Foldable", "Braided"), 7, 119),
-}  # fmt: skip
-MORE = {
-    "Cookware": ("6-inch", "14-inch", "Enameled", "Nonstick", "Titanium", "Aluminum", "Hammered", "Camp", "Induction", "Heritage"),
-    "Coffee & Tea": ("Copper", "Porcelain", "Enameled", "Family", "Barista", "Insulated", "Bamboo", "Ceramic", "Bistro", "One-Cup"),
-    "Tableware": ("Ribbed", "Crackled", "Set of 2", "Set of 8", "Sand-Glazed", "Scalloped", "Nursery", "Bistro", "Heritage", "Shallow"),
-    "Camping": ("Insulated", "Trekking", "Trailside", "Festival", "One-Person", "Winter", "Desert", "Expedition", "Weekend", "Youth"),
-    "Cycling": ("Touring", "Urban", "Gravel", "Winter", "Race", "Compact", "Heritage", "Rainproof", "Summer", "Child"),
-    "Garden Tools": ("Bronze", "Telescopic", "Heritage", "Orchard", "Rosarian", "Copper", "Balcony", "Folding", "Heavy-Duty", "Ergonomic"),
-    "Lighting": ("Opal Glass", "Rattan", "Paper", "Copper", "Ceramic", "Arched", "Nordic", "Cordless", "Black", "Art Deco"),
-    "Bedding": ("Crib", "California King", "Percale", "Velvet", "Linen", "Striped", "Summer", "Winter", "Washed", "Bamboo"),
-    "Storage": ("Walnut", "Wicker", "Bamboo", "Four-Tier", "Black", "Slim", "Corner", "Rolling", "Stackable", "Heritage"),
-    "Headphones": ("Bluetooth", "Reference", "Foldable", "Everyday", "Travel", "Junior", "Bass", "Gaming", "Hi-Fi", "Bone-Conduction"),
-    "Keyboards": ("Wireless", "Backlit", "Walnut", "Compact", "Tenkeyless", "Ergonomic", "Slim", "Gaming", "Silent", "Travel"),
-    "Chargers": ("15 W", "30 W", "45 W", "140 W", "Magnetic", "Solar", "Slim", "Travel", "Desktop", "Dual"),
-}  # fmt: skip
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from agentgym_websites.grammar import Rules
+from agentgym_websites.tables import tables
+
+_CATALOGUE_TABLES = tables("shop/catalogue")
+DEPARTMENTS: Mapping[str, tuple[str, ...]] = _CATALOGUE_TABLES["departments"]
+BRANDS: Mapping[str, tuple[str, ...]] = _CATALOGUE_TABLES["brands"]
+KINDS: Mapping[str, tuple[Any, ...]] = _CATALOGUE_TABLES["kinds"]
+MORE: Mapping[str, tuple[str, ...]] = _CATALOGUE_TABLES["more"]
 """Further variants of each category, combined with its kinds."""
 COLOURS = ("Sage", "Charcoal", "Ivory", "Navy", "Rust", "Sand")
-SHIPPING = (
-    ("standard", "Standard, 5–7 days", 495),
-    ("express", "Express, 2 days", 1295),
-    ("pickup", "Store pickup", 0),
-)
+SHIPPING: tuple[tuple[str, str, int], ...] = _CATALOGUE_TABLES["shipping"]
 STATUSES = ("Processing", "Shipped", "Delivered", "Cancelled", "Returned")
 # Topics of reviews.
 PRAISE = ("Better than I hoped", "Daily companion", "Great value", "Lovely finish", "Perfect gift")
 MIXED = ("Good, with one flaw", "Fine for the price", "Smaller than expected", "Slow delivery")
 BLAME = ("Broke within a month", "Not as pictured", "Poor packaging", "Would not recommend")
+
+COLOUR = "Color"
+
+
+class Option(NamedTuple):
+    """A choice that a customer makes.
+
+    Attributes:
+        name: name of the choice.
+        values: values with their extra prices in dollars; empty: some colours, drawn for each
+            product.
+        preset: whether the first value is chosen by default.
+    """
+
+    name: str
+    values: Sequence[tuple[str, int]] = ()
+    preset: bool = True
+
+
+# A task names the options of a product for the cart if its kind has mandatory ones.
+OPTIONS: Mapping[str, Sequence[Option]] = {
+    kind: tuple(Option(**of) for of in options) for kind, options in tables("shop/options").items()
+}
+
+_THINGS_TABLES = tables("shop/things")
+PLURAL: tuple[str, ...] = _THINGS_TABLES["plural"]
+
+
+class Thing(NamedTuple):
+    """The facts about a kind of product.
+
+    Attributes:
+        parts: parts of the product.
+        deeds: uses of the product.
+        materials: materials, of which a product has one.
+        measure: name of a measure.
+        low: lowest value of the measure.
+        high: highest value of the measure.
+        unit: unit of the measure.
+    """
+
+    parts: Sequence[str]
+    deeds: Sequence[str]
+    materials: Sequence[str]
+    measure: str
+    low: int
+    high: int
+    unit: str
+
+
+THINGS: Mapping[str, Thing] = {kind: Thing(**of) for kind, of in _THINGS_TABLES["things"].items()}
+PLACES: Mapping[str, Sequence[str]] = _THINGS_TABLES["places"]
+ON: tuple[str, ...] = _THINGS_TABLES["on"]
+AT: tuple[str, ...] = _THINGS_TABLES["at"]
+DURING: tuple[str, ...] = _THINGS_TABLES["during"]
+"""Places and times that follow these words instead of "in"."""
+VARIANTS: Mapping[str, str] = _THINGS_TABLES["variants"]
+"""Variants of a product that name its material."""
+ORIGINS = (
+    "Portugal", "Sweden", "Japan", "Vermont", "Italy", "Ohio", "Denmark", "Taiwan", "Oregon", "Germany", "Poland", "Vietnam", "Mexico", "India",
+)  # fmt: skip
+
+FRIENDS = (
+    "my sister", "my father", "my mother", "my brother", "my neighbor", "my nephew", "my grandmother", "a colleague", "my oldest friend",
+    "my daughter", "my son", "my aunt", "my roommate", "my uncle", "my cousin", "our landlady", "my mother-in-law", "my godson", "my boss", "my niece",
+)  # fmt: skip
+_WORDS_TABLES = tables("shop/words")
+TITLES: Rules = _WORDS_TABLES["titles"]
+BODIES: Rules = _WORDS_TABLES["bodies"]
+"""Layouts of sentences, by theme. An ending that fits the rating can follow."""
+EXTRAS: Mapping[str, str] = _WORDS_TABLES["extras"]
+"""Sentences that only some orders allow."""
+RULES: Rules = _WORDS_TABLES["rules"]
+DESCRIPTIONS: Rules = _WORDS_TABLES["descriptions"]
+
+_DRAWINGS_TABLES = tables("shop/drawings")
+DRAWINGS: Mapping[str, tuple[str, str]] = _DRAWINGS_TABLES["drawings"]

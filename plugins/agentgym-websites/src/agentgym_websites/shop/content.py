@@ -6,28 +6,12 @@ from typing import Any
 from flask import Flask, render_template, request
 
 from agentgym_websites.site import TODAY, back, field, row, rows, run, user, value
+from agentgym_websites.tables import tables
 
 STATES = ("draft", "published")
+_TABLES = tables("shop/content")
 # Address, title, status, author, day, Markdown.
-PAGES = (
-    ("shipping", "Shipping", "published", 2, "2026-03-04",
-     "We ship from Portland, OR, from Monday to Friday. An order that comes before **11 a.m.** leaves on the same day.\n\n"
-     "| Way | Time | Price |\n|---|---|---|\n| Standard | 5–7 days | $4.95 |\n| Express | 2 days | $12.95 |\n| Store pickup | 1–3 days | free |\n\n"
-     "Boxes heavier than 25 kg go by freight; we call you first."),
-    ("returns", "Returns and refunds", "published", 1, "2026-05-19",
-     "You may return anything within **45 days**, unused and in its box. Write the order's number on the label.\n\n"
-     "1. Ask for a label at the contact page.\n2. Drop the box at any post office.\n3. The refund takes six working days.\n\nMattress toppers and earphones only go back unopened."),
-    ("guarantee", "Two-year guarantee", "published", 1, "2025-11-02",
-     "Every product has a guarantee of two years. Cast iron, copper and solid oak have **ten**.\n\nKeep the invoice: it is all that we ask for. Batteries are covered for 14 months."),
-    ("gift-cards", "Gift cards", "published", 2, "2025-12-01",
-     "Gift cards come in amounts of $20, $50 and $120. They do not expire.\n\nA card pays for shipping as well. Two cards can be joined at the counter."),
-    ("store", "Our store", "published", 1, "2026-04-27",
-     "The store is at 14 Wharf Street, Portland, OR. It opens at 9:30 a.m. and closes at 6 p.m., on Saturdays at 4 p.m.\n\nParking is behind the building. Dogs are welcome on the first floor."),
-    ("care", "How to care for materials", "published", 2, "2026-01-15",
-     "- **Carbon steel:** dry it at once, oil it twice a year.\n- **Merino wool:** wash it at 30 degrees, never tumble it.\n- **Oak:** wipe up water within the hour.\n- **Copper:** rub it with half a lemon and salt."),
-    ("summer-sale", "Summer sale", "draft", 2, "2026-06-11", "From June 22 on: 25 per cent off all tents, coolers and hammocks with the code **SUMMER25**.\n\nTo do: picture, end date."),
-    ("careers", "Work with us", "draft", 1, "2026-06-02", "We look for two people in the warehouse and one in customer care, 32 hours a week.\n\nTo do: address for applications."),
-)  # fmt: skip
+PAGES: tuple[tuple[str, str, str, int, str, str], ...] = _TABLES["pages"]
 
 
 def rows_of_pages() -> list[tuple[Any, ...]]:

@@ -9,12 +9,20 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from agentgym_websites.people import TOWNS, full_names
-from agentgym_websites.shop.catalogue import BRANDS, COLOURS, DEPARTMENTS, KINDS, MORE
+from agentgym_websites.shop.catalogue import (
+    BRANDS,
+    COLOURS,
+    DEPARTMENTS,
+    KINDS,
+    MORE,
+    OPTIONS,
+    ORIGINS,
+    THINGS,
+    VARIANTS,
+)
 from agentgym_websites.shop.content import rows_of_pages
-from agentgym_websites.shop.options import OPTIONS
 from agentgym_websites.shop.sales import add_orders, add_reviews, refresh_ratings
 from agentgym_websites.shop.texts import write_texts
-from agentgym_websites.shop.things import ORIGINS, THINGS, VARIANTS
 from agentgym_websites.site import TODAY, add, password
 
 SCHEMA = """

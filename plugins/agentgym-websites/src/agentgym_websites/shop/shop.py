@@ -5,11 +5,10 @@ from typing import Any
 
 from flask import Flask, jsonify, redirect, render_template, request, session, url_for
 
-from agentgym_websites.shop.catalogue import DEPARTMENTS, KINDS, SHIPPING
+from agentgym_websites.shop.catalogue import DEPARTMENTS, DRAWINGS, KINDS, SHIPPING
 from agentgym_websites.shop.choices import EXTRA, choices, chosen
 from agentgym_websites.shop.content import add_shown
 from agentgym_websites.shop.data import ME
-from agentgym_websites.shop.drawings import DRAWINGS
 from agentgym_websites.site import (
     TODAY,
     Site,

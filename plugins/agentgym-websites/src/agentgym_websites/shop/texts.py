@@ -7,73 +7,33 @@ from datetime import date
 from typing import Any
 
 from agentgym_websites.grammar import Author, article, compose
-from agentgym_websites.shop.catalogue import BRANDS, COLOURS
-from agentgym_websites.shop.things import AT, DURING, ON, PLACES, PLURAL, THINGS
-from agentgym_websites.shop.words import (
+from agentgym_websites.shop.catalogue import (
+    AT,
     BODIES,
+    BRANDS,
+    COLOURS,
     DESCRIPTIONS,
+    DURING,
     EXTRAS,
     FRIENDS,
+    ON,
+    PLACES,
+    PLURAL,
     RULES,
+    THINGS,
     TITLES,
 )
+from agentgym_websites.tables import tables
 
-TOLD: Mapping[str, tuple[str, ...]] = {
-    "Better than I hoped": ("owned",),
-    "Daily companion": ("owned",),
-    "Great value": ("owned",),
-    "Perfect gift": ("whom",),
-    "Good, with one flaw": ("owned", "part"),
-    "Fine for the price": ("owned",),
-    "Broke within a month": ("owned", "part"),
-    "Poor packaging": ("part",),
-}
+_TABLES = tables("shop/texts")
+TOLD: Mapping[str, tuple[str, ...]] = _TABLES["told"]
 """Facts that every review of a theme tells; they are kept as columns."""
-PRODUCTS = (
-    "SELECT p.*, g.name AS category, department, m.value AS material, o.value AS origin"
-    " FROM products p JOIN categories g ON g.id = category_id"
-    " JOIN attributes m ON m.product_id = p.id AND m.name = 'Material'"
-    " JOIN attributes o ON o.product_id = p.id AND o.name = 'Made in' ORDER BY p.id"
-)
-REVIEWS = (
-    "SELECT r.id, r.rating, r.theme, r.product_id, r.written, c.city, c.joined,"
-    " o.id AS ordered, o.placed, o.delivered, o.shipping, i.price, i.options,"
-    " (SELECT count(*) FROM orders e WHERE e.customer_id = r.customer_id AND e.id <= o.id) AS nth,"
-    " (SELECT min(p.name) FROM order_items a JOIN products p ON p.id = a.product_id"
-    " WHERE a.order_id = o.id AND p.id <> r.product_id) AS companion"
-    " FROM reviews r JOIN customers c ON c.id = r.customer_id JOIN orders o ON o.id = r.order_id"
-    " JOIN order_items i ON i.order_id = o.id AND i.product_id = r.product_id ORDER BY r.id"
-)
-NUMBERS = (
-    "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
-    "twelve", "thirteen", "fourteen", "fifteen", "sixteen",
-    "seventeen", "eighteen", "nineteen",
-)  # fmt: skip
-ORDINALS = (
-    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
-    "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth",
-    "sixteenth", "seventeenth", "eighteenth", "nineteenth",
-)  # fmt: skip
-SINGULAR = {
-    "it": "it",
-    "them": "it",
-    "is": "is",
-    "was": "was",
-    "has": "has",
-    "do": "does",
-    "this": "this",
-    "s": "s",
-}
-MANY = {
-    "it": "they",
-    "them": "them",
-    "is": "are",
-    "was": "were",
-    "has": "have",
-    "do": "do",
-    "this": "these",
-    "s": "",
-}
+PRODUCTS: str = _TABLES["products"]
+REVIEWS: str = _TABLES["reviews"]
+NUMBERS: tuple[str, ...] = _TABLES["numbers"]
+ORDINALS: tuple[str, ...] = _TABLES["ordinals"]
+SINGULAR: Mapping[str, str] = _TABLES["singular"]
+MANY: Mapping[str, str] = _TABLES["many"]
 
 
 def day(text: str) -> str:

@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator
 
 from agentgym_envs.envs.web.embedded import Step, choose, click, fill, stop
-from agentgym_websites.shop.columns import COLUMNS
+from agentgym_websites.shop.grid import COLUMNS
 from agentgym_websites.site import TODAY
 from agentgym_websites.tasks import answer
 from agentgym_websites.tasks.admin import open_menu

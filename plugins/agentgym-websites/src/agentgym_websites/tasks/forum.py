@@ -8,8 +8,8 @@ from urllib.parse import quote_plus
 from agentgym_envs.envs.web.embedded import Step, choose, click, fill, goto, search, stop
 from agentgym_websites.forum.data import ME
 from agentgym_websites.forum.feed import ORDERS
+from agentgym_websites.forum.lore import COMMUNITIES
 from agentgym_websites.forum.reading import LOW
-from agentgym_websites.forum.topics import COMMUNITIES
 from agentgym_websites.site import ORIGINS
 from agentgym_websites.tasks import answer
 from agentgym_websites.tasks.template import (

@@ -9,9 +9,7 @@ from urllib.parse import quote_plus
 from agentgym_envs.envs.web.embedded import choose, click, fill, goto, search, stop
 from agentgym_websites.forum.data import ME, MINE
 from agentgym_websites.forum.feed import NOW, ORDERS, RANGES
-from agentgym_websites.forum.lore import LORE
-from agentgym_websites.forum.phrases import FLAIRS
-from agentgym_websites.forum.topics import COMMUNITIES
+from agentgym_websites.forum.lore import COMMUNITIES, FLAIRS, LORE
 from agentgym_websites.site import ORIGINS
 from agentgym_websites.tasks import answer
 from agentgym_websites.tasks.forum import (

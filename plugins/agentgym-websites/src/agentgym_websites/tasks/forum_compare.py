@@ -9,8 +9,7 @@ from typing import Any
 from agentgym_envs.envs.web.embedded import Step, click, fill, stop
 from agentgym_websites.forum.data import ME, MINE
 from agentgym_websites.forum.feed import NOW
-from agentgym_websites.forum.lore import LORE
-from agentgym_websites.forum.phrases import FLAIRS
+from agentgym_websites.forum.lore import FLAIRS, LORE
 from agentgym_websites.forum.reading import LOW
 from agentgym_websites.site import day
 from agentgym_websites.tasks import answer

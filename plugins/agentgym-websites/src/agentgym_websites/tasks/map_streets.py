@@ -6,7 +6,7 @@ from functools import partial
 
 from agentgym_envs.envs.web.embedded import choose, click, fill, search, stop
 from agentgym_websites.map.data import KINDS
-from agentgym_websites.map.turns import instructions
+from agentgym_websites.map.route import instructions
 from agentgym_websites.map.view import LAYERS, over
 from agentgym_websites.map.view import PLACE as NEAR
 from agentgym_websites.tasks import answer

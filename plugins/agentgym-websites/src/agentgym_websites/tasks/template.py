@@ -8,8 +8,8 @@ from string import Formatter
 from typing import Any, NamedTuple
 
 from agentgym_envs.envs.web.embedded import Step, back, click, stop
-from agentgym_websites.fill import FILL
 from agentgym_websites.host import snapshot
+from agentgym_websites.packed import FILL
 from agentgym_websites.site import open_database
 
 KINDS = ("find", "navigate", "change", "unachievable")
