@@ -9,9 +9,10 @@ FROM python:3.11-slim AS build
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends build-essential \
     && rm -rf /var/lib/apt/lists/*
-COPY agentgym_envs /source
+COPY agentgym_envs /source/agentgym_envs
+COPY plugins/agentgym-websites /source/agentgym-websites
 RUN python -m venv /opt/agentgym \
-    && /opt/agentgym/bin/python -m pip install --no-cache-dir "/source[all]"
+    && /opt/agentgym/bin/python -m pip install --no-cache-dir "/source/agentgym_envs[all]" /source/agentgym-websites
 
 FROM python:3.11-slim
 # hadolint ignore=DL3008

@@ -14,6 +14,7 @@ UNSET = "https://example.org/agentgym"  # stands for the repository's address un
 ADDRESSED = (
     "agentgym_envs/pyproject.toml",
     "agentgym_train/pyproject.toml",
+    "plugins/agentgym-websites/pyproject.toml",
     "CITATION.cff",
     ".github/ISSUE_TEMPLATE/config.yml",
 )
@@ -24,6 +25,7 @@ def versions(root: Path) -> dict[str, str]:
     places = {
         "agentgym_envs/src/agentgym_envs/__init__.py": r'^__version__ = "(.+)"$',
         "agentgym_train/src/agentgym_train/__init__.py": r'^__version__ = "(.+)"$',
+        "plugins/agentgym-websites/src/agentgym_websites/__init__.py": r'^__version__ = "(.+)"$',
         "CITATION.cff": r"^version: (.+)$",
     }
     return {name: _first(pattern, (root / name).read_text()) for name, pattern in places.items()}
@@ -39,8 +41,13 @@ def faults(root: Path, tag: str | None = None) -> list[str]:
         if other != version
     ]
     series = ".".join(version.split(".")[:2])
-    if f'"agentgym-envs>={series},' not in (root / "agentgym_train/pyproject.toml").read_text():
-        found.append(f"agentgym_train/pyproject.toml does not need agentgym-envs>={series}")
+    for project, needed in (
+        ("agentgym_train", "agentgym-envs"),
+        ("plugins/agentgym-websites", "agentgym-envs[web]"),
+        ("agentgym_envs", "agentgym-websites"),
+    ):
+        if f'"{needed}>={series},' not in (root / project / "pyproject.toml").read_text():
+            found.append(f"{project}/pyproject.toml does not need {needed}>={series}")
     return found if tag is None else found + _tag_faults(root, tag, version)
 
 

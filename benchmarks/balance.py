@@ -4,8 +4,8 @@
 
 Eight processes collect 32 episodes each, in groups of eight. Lengths are log-normal; episodes of a
 group are similar, since they have the same task. Before: each process computes its own episodes, in
-its own micro-batches. Now: ``agentgym_train.data.rounds.plan`` distributes the episodes of all.
-Writes ``benchmarks/results/balance.md``.
+its own micro-batches. Now: ``agentgym_train.data.balance.plan`` distributes the episodes of all.
+Writes ``benchmarks/results/balance.md`` and ``balance.csv``.
 """
 
 import math
@@ -16,9 +16,10 @@ from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
 
+import long_tables
 import typer
 
-from agentgym_train.data.rounds import Unit, plan
+from agentgym_train.data.balance import Unit, plan
 
 RESULT = Path(__file__).parent / "results" / "balance.md"
 PROCESSES, EPISODES, GROUP, CONTEXT = 8, 32, 8, 32_768
@@ -26,19 +27,17 @@ ALIKE = 0.7  # correlation of the log-lengths in a group
 SHAPES = ((3000, 0.5), (2000, 0.8), (2000, 1.0))
 """Median length in tokens, and standard deviation of its logarithm."""
 LIMITS = (4096, 8192, 16_384, 32_768)
+SHOWN = ("2,000, σ 0.8", "16,384")  # on the page; the CSV file has all lengths and limits
 HEAD = """# Balance of an update over processes
 
 `python benchmarks/balance.py --seeds {seeds}`: {processes} processes × {episodes} episodes in
 groups of {group}. Each cell is the mean of {seeds} seeds, with the largest in parentheses.
 
-- **Lengths** are log-normal, at least 50 and at most {context:,} tokens. "2,000, σ 0.8" is a median
-  of 2,000 tokens and a standard deviation of 0.8 of the logarithm. The log-lengths of a group have
-  a correlation of {alike}.
-- **Heaviest** is the number of tokens of the process with the most, over the mean.
-- **In step** is the time of a training step in which all processes wait for each other after every
-  micro-batch, as under ZeRO-3. It is counted in padded tokens, over the mean of the processes.
-- **Padding** is the share of padded tokens that are padding.
-- **Passes** is the number of micro-batches of each process.
+Lengths are log-normal, at least 50 and at most {context:,} tokens; "2,000, σ 0.8" is a median of
+2,000 tokens and a standard deviation of 0.8 of the logarithm, and the log-lengths of a group have a
+correlation of {alike}. *Heaviest*: tokens of the process with the most, over the mean. *In step*:
+padded tokens of a step in which all processes wait for each other after every micro-batch, over
+the mean. *Passes*: micro-batches of each process.
 
 Before, each process computed its own episodes. Planning takes {seconds:.0f} ms per step on one
 core."""
@@ -175,8 +174,7 @@ def main(seeds: int = 20) -> None:
             )
         ),
     ]
-    RESULT.write_text("\n".join(parts) + "\n", encoding="utf-8")
-    print("\n".join(parts))
+    print(long_tables.write(RESULT, "\n".join(parts), lambda cells: tuple(cells[:2]) == SHOWN))
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ of turns. ``--env`` names a part of the environments. Writes ``benchmarks/result
 and ``baselines.md``. After an interruption, ``play`` resumes.
 """
 
+import csv
 import json
 import re
 import subprocess
@@ -28,9 +29,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
+import long_tables
 import typer
 
-import agentgym_envs
 from agentgym_envs.evaluate.metrics import summarise
 from agentgym_envs.evaluate.record import episodes as of_tasks
 
@@ -41,17 +42,11 @@ app = typer.Typer(pretty_exceptions_enable=False)
 
 
 def shortcuts() -> dict[str, dict[str, float]]:
-    """Returns the success of each policy, by environment, from the tables in the READMEs."""
-    found = {}
-    for path in sorted(Path(agentgym_envs.__file__).parent.glob("envs/*/README.md")):
-        blocks = re.findall(
-            r"<!-- shortcuts (\S+) -->\n(.*?)<!-- end -->",
-            path.read_text(encoding="utf-8"),
-            re.DOTALL,
-        )
-        for env_id, table in blocks:
-            rows = re.findall(r"^\| (.+?) \| (\d\.\d\d) \|", table, re.MULTILINE)
-            found[env_id] = {name: float(share) for name, share in rows}
+    """Returns the success of each policy, by environment, from ``results/shortcuts.csv``."""
+    found: dict[str, dict[str, float]] = {}
+    for env_id, name, success, *_ in csv.reader((RESULTS / "shortcuts.csv").open()):
+        if name not in ("policy", "tasks"):
+            found.setdefault(env_id, {})[name] = float(success)
     return found
 
 
@@ -126,7 +121,11 @@ def write() -> None:
                 for env_id, result in results.items()
             ),
         ]
-    (RESULTS / "baselines.md").write_text("\n".join([*parts, ""]), encoding="utf-8")
+    long_tables.write(
+        RESULTS / "baselines.md",
+        "\n".join(parts),
+        lambda cells: len(cells) == 4 or not cells[3].startswith("0.00"),  # models that solve some
+    )
 
 
 def _registered(tables: dict[str, dict[str, float]]) -> list[str]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Annotated, Any, NamedTuple
 
+import long_tables
 import runs
 import typer
 
@@ -119,7 +120,12 @@ def main(
     experiment, config = EXPERIMENTS[name], HERE / "configs" / f"{name}.toml"
     rows = [row for seed in range(seeds) for row in one(experiment, config, seed, work / name)]
     command = f"python benchmarks/before_after.py {name} --seeds {seeds}"
-    write_whole(HERE / "results" / f"{name}.md", page(experiment, command, rows))
+    text = page(experiment, command, rows)
+    long_tables.write(
+        HERE / "results" / f"{name}.md",
+        text,
+        lambda cells: ", against" not in cells[0] or "both" in cells[0],
+    )
 
 
 def one(experiment: Experiment, config: Path, seed: int, work: Path) -> list[dict[str, Any]]:
@@ -184,6 +190,11 @@ def tested(folder: Path, model: Path, kwargs: dict[str, Any], key: str) -> dict[
 def answer(task_id: str) -> str:
     """Returns the right answer of a debate in the form in which votes are compared."""
     return canonical(debates().get(task_id).data["problem"].answer)
+
+
+def shown(cells: list[str]) -> bool:
+    """Returns whether the page has a row; those of a single seat of a game are in a CSV file."""
+    return ", against" not in cells[0] or cells[0].startswith("both seats")
 
 
 def page(experiment: Experiment, command: str, rows: list[dict[str, Any]]) -> str:

@@ -48,12 +48,12 @@ from agentgym_train import config as configuration
 from agentgym_train.assembly import assemble
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group
-from agentgym_train.engine.logps import token_logps
 from agentgym_train.evaluation import evaluate
 from agentgym_train.files import write_whole
 from agentgym_train.learning import streams
 from agentgym_train.models import scratch
 from agentgym_train.models.loading import load_policy
+from agentgym_train.models.policy import token_logps
 from agentgym_train.reporting import report
 from agentgym_train.run.folder import claim_folder
 from agentgym_train.run.prepare import check
@@ -221,7 +221,7 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
         if seen[0] >= tokens:
             raise BudgetSpent
 
-    measure(0, trainer.envs[0].horizon(0), [])
+    measure(0, trainer.envs[0].plan(0).horizon, [])
     try:
         trainer.train(on_step, lambda step: None)
     except BudgetSpent:

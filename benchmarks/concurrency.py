@@ -2,8 +2,8 @@
 
     python benchmarks/concurrency.py
 
-Writes ``benchmarks/results/concurrency.md``. ``Retry`` and ``Slots`` are the real ones; only the
-clock and the server are simulated.
+Writes ``benchmarks/results/concurrency.md``. Only the clock and the server are
+simulated; ``RetryPolicy`` and ``RequestSlots`` are those of the package.
 """
 
 import asyncio
@@ -16,11 +16,12 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 import httpx2
+import long_tables
 
 from agentgym_envs.errors import ProviderError
-from agentgym_envs.models.endpoint import Endpoint
-from agentgym_envs.models.retry import Retry
-from agentgym_envs.models.slots import Request, Slots
+from agentgym_envs.models.endpoint import ModelEndpoint
+from agentgym_envs.models.retry import RetryPolicy
+from agentgym_envs.models.slots import RequestSlots, SlotRequest
 
 RESULT = Path(__file__).parent / "results" / "concurrency.md"
 EPISODES, CALLS = 60, 20  # calls of an episode follow each other
@@ -91,10 +92,10 @@ class Halving:
         self._withheld = self._decreases = 0
 
     @asynccontextmanager
-    async def request(self) -> AsyncIterator[Request]:
+    async def request(self) -> AsyncIterator[SlotRequest]:
         """Waits for a slot."""
         await self._free.acquire()
-        request, began = Request(None), self._decreases
+        request, began = SlotRequest(None), self._decreases
         yield request
         if not request.refused:
             self.limit = min(float(self.most), self.limit + 1 / self.limit)
@@ -145,13 +146,13 @@ class Measured(NamedTuple):
     limit: float
 
 
-def measure(case: Case, seed: int, slots: Callable[[int], Any] = Slots) -> Measured:
+def measure(case: Case, seed: int, slots: Callable[[int], Any] = RequestSlots) -> Measured:
     """Plays episodes against a server, under a virtual clock."""
     server = Server(case, seed)
 
     async def play() -> Measured:
-        endpoint = Endpoint(model="stub", base_url="http://stub")
-        retry = Retry(endpoint, "", connections=case.connections, sleep=asyncio.sleep)
+        endpoint = ModelEndpoint(model="stub", base_url="http://stub")
+        retry = RetryPolicy(endpoint, "", connections=case.connections, sleep=asyncio.sleep)
         retry.slots, retry._random = slots(case.connections), random.Random(seed)
         failed, limits, rates = 0, list[float](), list[float]()
 
@@ -175,7 +176,7 @@ def measure(case: Case, seed: int, slots: Callable[[int], Any] = Slots) -> Measu
 
 def _row(case: Case) -> str:
     cells = []
-    for slots in (Halving, Slots):
+    for slots in (Halving, RequestSlots):
         runs = [measure(case, seed, slots) for seed in range(SEEDS)]
         rate, refused, limit = (fmean(run[n] for run in runs) for n in (0, 1, 3))
         cells.append(f"{rate:.1f} | {limit:.1f} | {refused:.0%}")
@@ -190,7 +191,7 @@ def main() -> None:
     """Measures all cases and writes the table."""
     cases = [Case(c, share=p) for p in (0.05, 0.2, 0.5) for c in (8, 32)]
     cases += [Case(32, capacity=8), Case(32, capacity=8, refusal=1.0), Case(32, capacity=1)]
-    RESULT.write_text("\n".join([HEAD, *map(_row, cases), ""]))
+    long_tables.write(RESULT, "\n".join([HEAD, *map(_row, cases)]), lambda cells: cells[1] == "32")
 
 
 if __name__ == "__main__":

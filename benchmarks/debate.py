@@ -19,17 +19,17 @@ from typing import Any, NamedTuple
 import typer
 
 from agentgym_envs.envs.debate.tasks import tasks
-from agentgym_envs.evaluate.calls import Caller
+from agentgym_envs.evaluate.calls import AgentCaller
 from agentgym_envs.evaluate.metrics import wilson
-from agentgym_envs.evaluate.record import Record, Row
-from agentgym_envs.evaluate.settings import Settings
+from agentgym_envs.evaluate.record import EpisodeRow, RunRecord
+from agentgym_envs.evaluate.settings import RunSettings
 from agentgym_envs.multi.make import make_game
 from agentgym_envs.multi.players import MODEL
 from agentgym_envs.tasks import matching, spread
 from agentgym_envs.tournament.competitor import competitors
-from agentgym_envs.tournament.loop import Loop
+from agentgym_envs.tournament.loop import EventLoopThread
 from agentgym_envs.tournament.players import read
-from agentgym_envs.tournament.schedule import Contest, Tournament
+from agentgym_envs.tournament.schedule import PlannedGame, TournamentRunner
 
 DEBATE = "agentgym/Debate-v1"
 LIMIT = 3600.0  # seconds that a reply may take, with all retries
@@ -60,28 +60,28 @@ def methods(debaters: int, rounds: int) -> list[Method]:
 
 def play(
     method: Method, model: str, task_ids: Sequence[str], folder: Path, concurrency: int
-) -> tuple[list[Row], int]:
+) -> tuple[list[EpisodeRow], int]:
     """Plays the tasks that the folder lacks; returns the games and the number of missing ones."""
-    settings = Settings(
+    settings = RunSettings(
         target=DEBATE, split="test", agent="debate", model=model, format=None, kwargs=method.kwargs
     )
     with ExitStack() as stack:
-        loop = stack.enter_context(closing(Loop()))
+        loop = stack.enter_context(closing(EventLoopThread()))
         entered, game = read(MODEL + model), make_game(DEBATE, **method.kwargs)
-        rivals = competitors(entered, game, loop, Caller(LIMIT), connections=concurrency)
+        rivals = competitors(entered, game, loop, AgentCaller(LIMIT), connections=concurrency)
         for rival in rivals.values():
             stack.callback(rival.close)
         (name,) = rivals  # of the first seat and of the others
-        contests = [Contest(i, tasks().difficulty(i), (name, name), True) for i in task_ids]
-        record = stack.enter_context(closing(Record(folder, settings)))
-        held = Tournament(
+        contests = [PlannedGame(i, tasks().difficulty(i), (name, name), True) for i in task_ids]
+        record = stack.enter_context(closing(RunRecord(folder, settings)))
+        held = TournamentRunner(
             DEBATE, method.kwargs, tasks(), rivals, loop, settings.key, record, concurrency
         )
         held.run(contests)
         return held.rows(contests), len(held.missing(contests))
 
 
-def cell(rows: Sequence[Row], missing: int) -> str:
+def cell(rows: Sequence[EpisodeRow], missing: int) -> str:
     """Returns success with its interval over tasks, and the mean number of calls per task."""
     if not rows:
         return f"none, {missing} missing"

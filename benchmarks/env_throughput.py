@@ -1,6 +1,6 @@
 """Speed of our environments and the upstream packages, of EnvPool and AsyncVectorEnv.
 
-    python -m pip install -e "agentgym_envs[all]" psutil
+    python -m pip install -e "agentgym_envs[all]" -e plugins/agentgym-websites psutil
     python benchmarks/env_throughput.py
 
 Both sides run on the same machine, in alternating rounds. A ratio is the median over rounds, with
@@ -134,7 +134,7 @@ def textworld_rows() -> list[str]:
             command for column in zip(*single.values(), strict=True) for command in column
         ]
     }
-    forget = lambda: setattr(play, "TABLE", play.Table(play.TURNS))  # noqa: E731
+    forget = lambda: setattr(play, "TABLE", play.TurnCache(play.TURNS))  # noqa: E731
     rows = []
     for label, infos, walks in (
         ("", {}, single | mixed),

@@ -21,11 +21,12 @@ from pathlib import Path
 from statistics import fmean
 from typing import Annotated, Any
 
+import long_tables
 import runs
 import typer
 
 from agentgym_envs import pool
-from agentgym_envs.evaluate.record import Row
+from agentgym_envs.evaluate.record import EpisodeRow
 from agentgym_envs.feedback import record
 from agentgym_train import config as configuration
 from agentgym_train.config import Config
@@ -86,7 +87,7 @@ def main(
 ) -> None:
     results = [one(seed, work / f"seed{seed}") for seed in range(seeds)]
     command = f"python benchmarks/feedback.py --seeds {seeds} --work {work}"
-    write_whole(HERE / "results" / "feedback.md", text(command, results))
+    long_tables.write(HERE / "results" / "feedback.md", text(command, results), shown)
 
 
 def one(seed: int, home: Path) -> dict[str, Any]:
@@ -122,7 +123,7 @@ def one(seed: int, home: Path) -> dict[str, Any]:
     }
 
 
-def compared(run: Path) -> list[Row]:
+def compared(run: Path) -> list[EpisodeRow]:
     """Plays two episodes per maze with the policy of a run; returns the script's comparisons."""
     config = configuration.load(
         run / "config.toml",
@@ -149,14 +150,16 @@ def compared(run: Path) -> list[Row]:
     ]
 
 
-def played(config: Config, run: Path, described: pool.Description, take: str) -> list[Row]:
+def played(
+    config: Config, run: Path, described: pool.EnvDescription, take: str
+) -> list[EpisodeRow]:
     """Plays one episode of each maze; ``take`` seeds the sampling noise."""
     return episodes.rows(
         config, runs.play(config, described, run / "model", take), described, step=0
     )
 
 
-def preferred(a: Row, b: Row) -> str:
+def preferred(a: EpisodeRow, b: EpisodeRow) -> str:
     """Returns the choice of the scripted annotator."""
     if a["success"] != b["success"]:
         return "a" if a["success"] else "b"
@@ -164,6 +167,11 @@ def preferred(a: Row, b: Row) -> str:
         return "neither"
     turns = len(a["turns"]) - len(b["turns"])
     return "tie" if not turns else "a" if turns < 0 else "b"
+
+
+def shown(cells: list[str]) -> bool:
+    """Returns whether the page has a row: choices, means, and reward models after training."""
+    return len(cells) == 5 or cells[0].startswith("mean") or cells[0].endswith("after")
 
 
 def text(command: str, results: list[dict[str, Any]]) -> str:

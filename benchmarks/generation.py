@@ -21,7 +21,7 @@ import typer
 from rich.progress import track
 from transformers import Qwen2Config, Qwen2ForCausalLM
 
-from agentgym_train.generators.hf import METHODS, HFGenerator, Method
+from agentgym_train.generators.hf import HF, METHODS, Method
 from agentgym_train.generators.probe import ask
 from agentgym_train.protocols import Sampling
 
@@ -45,7 +45,7 @@ def model() -> Qwen2ForCausalLM:
     return Qwen2ForCausalLM(config).eval()
 
 
-def play(generator: HFGenerator, turns: int) -> None:
+def play(generator: HF, turns: int) -> None:
     """Plays one batch of episodes."""
     session = generator.session(range(ROWS), NO_STOP)
     for turn in range(turns):
@@ -57,7 +57,7 @@ def observation(row: int, turn: int) -> list[int]:
     return [(row * 131 + turn * 17 + i) % 1024 for i in range(OBSERVATION - 8 + (row + turn) % 17)]
 
 
-def seconds(generator: HFGenerator, method: Method, turns: int) -> float:
+def seconds(generator: HF, method: Method, turns: int) -> float:
     """Returns the seconds that one batch of episodes takes."""
     generator.method = method
     start = time.perf_counter()
@@ -74,7 +74,7 @@ def main(repeats: int = 5) -> None:
     """Measures and writes the table."""
     policy = model()
     weights = sum(p.numel() for p in policy.parameters())
-    generator = HFGenerator(policy)
+    generator = HF(policy)
     methods = METHODS[:3]
     seconds(generator, methods[0], 2)
     lines = [

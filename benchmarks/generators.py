@@ -22,7 +22,7 @@ import typer
 from transformers import Qwen2Config, Qwen2ForCausalLM
 
 from agentgym_train import plugins
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.protocols import Generator, GeneratorContext, Sampling
 
 VOCABULARY, TURNS, OBSERVATION, ACTION = 1024, 10, 48, 16

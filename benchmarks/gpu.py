@@ -30,7 +30,7 @@ from agentgym_train.config import EngineConfig
 from agentgym_train.data.batching import Batch, pack
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.engine.deepspeed import Engine
-from agentgym_train.generators.hf import HFGenerator
+from agentgym_train.generators.hf import HF
 from agentgym_train.models.loading import device, load_model
 from agentgym_train.planning import plan
 from agentgym_train.planning.zero import Cards
@@ -234,7 +234,7 @@ def stages(path: str, size: Size, bounds: Bounds) -> list[str]:
 def generation(path: str, size: Size, bounds: Bounds) -> list[str]:
     """Compares decoding with the time to read weights and cache once per token."""
     model = AutoModelForCausalLM.from_pretrained(path, dtype=bounds.dtype).to(bounds.device)
-    generator = HFGenerator(model)
+    generator = HF(model)
     sampling = Sampling(temperature=1.0, max_new_tokens=size.decoded, stop_ids=frozenset())
     prompt = size.context // 2
 

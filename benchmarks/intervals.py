@@ -12,9 +12,10 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
+import long_tables
 import numpy as np
 
-from agentgym_envs.evaluate.metrics import Interval, mean_interval, wilson
+from agentgym_envs.evaluate.metrics import ConfidenceInterval, mean_interval, wilson
 
 RESULT = Path(__file__).parent / "results" / "intervals.md"
 REPETITIONS = 1000
@@ -25,7 +26,7 @@ TASKS = (6, 20, 100)
 ATTEMPTS = (1, 4)
 Families = Sequence[tuple[tuple[float, float], int]]
 """Beta distribution and number of tasks of each family."""
-Method = Callable[[Sequence[tuple[float, ...]], int], Interval]
+Method = Callable[[Sequence[tuple[float, ...]], int], ConfidenceInterval]
 HEAD = """# Coverage of the intervals
 
 `python benchmarks/intervals.py`: {repetitions:,} simulated evaluations per row. Nominal coverage
@@ -38,18 +39,18 @@ several families.
 
 
 @cache
-def new(groups: tuple[tuple[float, ...], ...]) -> Interval:
+def new(groups: tuple[tuple[float, ...], ...]) -> ConfidenceInterval:
     """Returns the interval of the package; equal results are computed once."""
     return mean_interval(groups)
 
 
-def earlier(means: Sequence[float], attempts: int, rng: np.random.Generator) -> Interval:
+def earlier(means: Sequence[float], attempts: int, rng: np.random.Generator) -> ConfidenceInterval:
     """Returns the interval of the earlier method, for one family."""
     if attempts == 1 or min(means) == max(means):
         return wilson(min(sum(means), len(means)), len(means))
     draws = rng.choice(means, size=(RESAMPLES, len(means))).mean(axis=1)
     low, high = np.quantile(draws, [0.025, 0.975])
-    return Interval(float(low), float(high))
+    return ConfidenceInterval(float(low), float(high))
 
 
 def played(
@@ -118,7 +119,7 @@ def main() -> None:
         " between families as chance, so it is wide.\n",
         *different(),
     ]
-    RESULT.write_text("\n".join(parts) + "\n", encoding="utf-8")
+    long_tables.write(RESULT, "\n".join(parts), lambda cells: len(cells) == 3 or cells[1] == "6")
 
 
 if __name__ == "__main__":

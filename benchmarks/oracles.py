@@ -19,7 +19,7 @@ import typer
 from rich.progress import track
 
 from agentgym_envs import registry
-from agentgym_envs.evaluate.baselines import Episode, play
+from agentgym_envs.evaluate.baselines import BaselineEpisode, play
 from agentgym_envs.tasks import SPLITS, spread
 
 CHUNK = 100  # episodes that are written to disk together
@@ -38,12 +38,13 @@ HEAD = [
 
 def play_missing(
     env_id: str, split: str, ids: Sequence[str], workers: int, kept: Path
-) -> list[Episode]:
+) -> list[BaselineEpisode]:
     """Plays the tasks that the file lacks, in chunks; returns the episodes of all tasks."""
     kept.parent.mkdir(parents=True, exist_ok=True)
     kept.touch()
     episodes = {
-        e.task_id: e for e in (Episode(*json.loads(line)) for line in kept.read_text().splitlines())
+        e.task_id: e
+        for e in (BaselineEpisode(*json.loads(line)) for line in kept.read_text().splitlines())
     }
     missing = [i for i in ids if i not in episodes]
     chunks = [missing[n : n + CHUNK] for n in range(0, len(missing), CHUNK)]

@@ -23,7 +23,7 @@ from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.engine import critic
 from agentgym_train.engine.deepspeed import Engine
-from agentgym_train.generators.hf import HFGenerator
+from agentgym_train.generators.hf import HF
 from agentgym_train.learning import streams
 from agentgym_train.learning.update import update
 from agentgym_train.models.loading import choose_trained, load_model
@@ -136,7 +136,7 @@ def measure(config: Config) -> dict[str, int]:
         engines = critic.engines(config, policy, path, kind, universal=False)
         del policy
         processes = engines[0].distributed.size
-        generator = HFGenerator(load_model(path, dtype).to(engines[0].device))
+        generator = HF(load_model(path, dtype).to(engines[0].device))
         for _ in range(2):
             generator.wake()
             generator.load(engines[0].weights(), engines[0].steps)

@@ -20,6 +20,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import long_tables
 import typer
 
 RESULT = Path(__file__).parent / "results" / "real_model.md"
@@ -83,7 +84,8 @@ def play(model: Path, work: Path = Path("runs/real_model")) -> None:
             lines.append(
                 cell(env_id, agent, evaluated(env_id, options, agent, attempts, model, folder))
             )
-            RESULT.write_text("\n".join([*HEAD, *lines]) + "\n")
+            text = "\n".join([*HEAD, *lines])
+            long_tables.write(RESULT, text, lambda cells: cells[1] in ("random", "chat"))
 
 
 def evaluated(

@@ -31,14 +31,15 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import long_tables
 import torch
 import typer
 from runs import table
 from torch import Tensor
 
-from agentgym_envs.pool import Result
+from agentgym_envs.pool import PoolResult
 from agentgym_train.generators.hf import HFSession, Method
-from agentgym_train.pipeline import OneAhead, OnPolicy
+from agentgym_train.pipeline import Pipeline
 from agentgym_train.protocols import Sampling
 from agentgym_train.rollout.collector import Collector, Start
 
@@ -122,7 +123,7 @@ class World:
         self.turn[slot] += 1
         self._due[slot] = self.now + self.episodes[slot].seconds[self.turn[slot]]
 
-    def recv(self, *, timeout: float | None = None) -> list[Result]:
+    def recv(self, *, timeout: float | None = None) -> list[PoolResult]:
         """Returns the responses that are due; waits for the earliest."""
         if not self._due:
             return []
@@ -131,9 +132,9 @@ class World:
         due = [slot for slot, time in self._due.items() if time <= self.now]
         return [self._result(slot) for slot in due if self._due.pop(slot) is not None]
 
-    def _result(self, slot: int) -> Result:
+    def _result(self, slot: int) -> PoolResult:
         over = self.turn[slot] == len(self.episodes[slot].tokens)
-        return Result(slot, observation="x", terminated=over, reward=float(over), info={})
+        return PoolResult(slot, observation="x", terminated=over, reward=float(over), info={})
 
 
 class Scripted:
@@ -280,7 +281,7 @@ def train(seconds: Sequence[float], update: float, *, ahead: bool, save_every: i
         save_every: steps between checkpoints.
     """
     timeline: Any = Timeline(seconds)
-    pipeline = (OneAhead if ahead else OnPolicy)(timeline, timeline, lambda: None)
+    pipeline = Pipeline(timeline, timeline, lambda: None, ahead=ahead)
     for step in range(len(seconds)):
         pipeline.collect(step)
         last = step + 1 == len(seconds)
@@ -345,8 +346,8 @@ def main(seeds: int = 2) -> None:
         table(steps, step_rows(seeds)),
     ]
     target = Path(__file__).parent / "results" / "rollout_schedule.md"
-    target.write_text("\n".join(text) + "\n")
-    print(target.read_text())
+    shown = ("1 s", "1")  # the others are in the CSV file
+    print(long_tables.write(target, "\n".join(text), lambda cells: cells[1] in shown))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from typing import Any
 from agentgym_envs import pool
 from agentgym_train.config import Config
 from agentgym_train.data.types import Trajectory
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.evaluation import evaluate
 from agentgym_train.models.chat import Chat
 from agentgym_train.models.loading import device, load_tokenizer
@@ -35,7 +35,7 @@ def train(config: Path, folder: Path, values: dict[str, Any]) -> dict[str, Any]:
     return notes
 
 
-def play(config: Config, described: pool.Description, model: Path, key: str) -> list[Trajectory]:
+def play(config: Config, described: pool.EnvDescription, model: Path, key: str) -> list[Trajectory]:
     """Plays ``eval.episodes`` episodes with a model; repeats tasks if there are fewer.
 
     Args:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium
+import long_tables
 import typer
 
 import agentgym_envs  # noqa: F401  registers the ids
@@ -107,7 +108,11 @@ def main(variations: int = 5, steps: int = 100, workers: int = 2) -> None:
         *[f"| {' | '.join(map(str, row))} |" for row in rows],
         f"| all | {' | '.join(str(sum(row[i] for row in rows)) for i in range(1, 5))} |",  # type: ignore[misc]
     ]
-    RESULT.write_text("\n".join(lines) + "\n")
+
+    def shown(cells: list[str]) -> bool:
+        return cells[0] == "all" or cells[3:] != ["0", "0"]
+
+    long_tables.write(RESULT, "\n".join(lines), shown)
     typer.echo(lines[-1])
 
 

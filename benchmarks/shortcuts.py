@@ -6,9 +6,10 @@
 A task measures a skill only if such policies stay far below the oracle. Every environment is played
 with the generic policies of this file and with those of ``shortcut_policies/<family>.py``. The
 table replaces the one in the README of the family, between the marks ``<!-- shortcuts ID -->`` and
-``<!-- end -->``. ``tests/docs/test_shortcuts.py`` checks it there.
+``<!-- end -->``. ``results/shortcuts.csv`` also has the success by difficulty.
 """
 
+import csv
 import importlib
 import inspect
 import random
@@ -29,6 +30,10 @@ Policy = Callable[[str, Mapping[str, Any], random.Random], str]
 
 COLUMNS = 4
 """Largest number of columns; more difficulties are joined to ranges with similar task counts."""
+UNIFORM = "uniform over listed actions"
+SOME = 0.05
+"""Smallest success of a policy in the table of a README."""
+CSV = Path(__file__).parent / "results" / "shortcuts.csv"
 OPEN_ENDED = 100
 """Turn limit for environments that are registered without one."""
 
@@ -39,9 +44,7 @@ GENERIC: dict[str, Policy] = {
 LISTED: dict[str, Policy] = {
     "first listed action": lambda observation, info, rng: info["admissible_actions"][0],
     "last listed action": lambda observation, info, rng: info["admissible_actions"][-1],
-    "uniform over listed actions": lambda observation, info, rng: rng.choice(
-        info["admissible_actions"]
-    ),
+    UNIFORM: lambda observation, info, rng: rng.choice(info["admissible_actions"]),
 }
 
 
@@ -51,7 +54,7 @@ def family_of(env_id: str) -> tuple[str, Path]:
     folder = Path(inspect.getfile(plugin.load())).parent
     while not (folder / "README.md").exists():
         folder = folder.parent
-    return folder.name, folder / "README.md"
+    return folder.name.removeprefix("agentgym_"), folder / "README.md"
 
 
 def policies_of(env_id: str, family: str) -> dict[str, Policy]:
@@ -112,10 +115,10 @@ def _range(difficulties: list[int]) -> str:
 
 def row(
     name: str, env: Any, policy: Policy | None, groups: dict[str, list[str]], plays: int
-) -> str:
-    """Plays a policy; returns its table row.
+) -> list[str]:
+    """Plays a policy; returns its name and its figures.
 
-    The row has the success over all tasks, the success in each group and the mean score.
+    These are the success over all tasks, the success in each group and the mean score.
     """
     played = [
         [play(env, i, policy, seed) for seed in range(plays) for i in ids]
@@ -124,13 +127,13 @@ def row(
     everything = [episode for group in played for episode in group]
     shares = [sum(e.success for e in group) / len(group) for group in (everything, *played)]
     score = sum(e.score for e in everything) / len(everything)
-    line = f"| {name} | {' | '.join(f'{share:.2f}' for share in shares)} | {score:.2f} |"
-    typer.echo(line, err=True)
-    return line
+    cells = [name, *(f"{share:.2f}" for share in shares), f"{score:.2f}"]
+    typer.echo(" | ".join(cells), err=True)
+    return cells
 
 
-def table(env_id: str, tasks: int, plays: int, policies: dict[str, Policy]) -> list[str]:
-    """Plays every policy on the test split; returns the rows of the table."""
+def table(env_id: str, tasks: int, plays: int, policies: dict[str, Policy]) -> list[list[str]]:
+    """Plays every policy on the test split; returns the cells of the table, names first."""
     plain = registry.make(env_id, split="test")
     listing = registry.make(env_id, split="test", admissible=True)
     ids = list(plain.unwrapped.task_ids)
@@ -152,9 +155,32 @@ def table(env_id: str, tasks: int, plays: int, policies: dict[str, Policy]) -> l
     finally:
         plain.close()
         listing.close()
-    head = f"| success by difficulty | all | {' | '.join(groups)} | mean score |"
-    counts = f"| tasks | {len(ids)} | {' | '.join(str(len(g)) for g in groups.values())} | |"
-    return [head, "|---|" + "---|" * (len(groups) + 2), *rows, counts]
+    counts = ["tasks", str(len(ids)), *(str(len(g)) for g in groups.values()), ""]
+    return [["policy", "success", *groups, "mean score"], *rows, counts]
+
+
+def shown(cells: list[list[str]]) -> list[str]:
+    """Returns the table of a README: policies that solve some tasks, over all difficulties."""
+    rows = [[name, success, score] for name, success, *_, score in cells[1:]]
+    always = ("oracle", UNIFORM, "tasks")
+    solving = [line for line in rows if line[0] in always or float(line[1]) >= SOME]
+    lines = ["| policy | success | mean score |", "|---|---|---|"]
+    lines += [f"| {' | '.join(line)} |" for line in solving]
+    if none := len(rows) - len(solving):
+        lines += [
+            "",
+            f"{none} other policies solve less than {SOME} (`benchmarks/results/{CSV.name}`).",
+        ]
+    return lines
+
+
+def keep(env_id: str, cells: list[list[str]]) -> None:
+    """Replaces an environment's rows in the CSV file, which has all columns."""
+    known = list(csv.reader(CSV.read_text(encoding="utf-8").splitlines())) if CSV.exists() else []
+    others = [line for line in known if line[0] != env_id]
+    with CSV.open("w", newline="", encoding="utf-8") as file:
+        rows = [*others, *([env_id, *line] for line in cells)]
+        csv.writer(file, lineterminator="\n").writerows(sorted(rows, key=lambda line: line[0]))
 
 
 def replace(text: str, env_id: str, lines: list[str]) -> str:
@@ -188,9 +214,11 @@ def main(env_id: str, tasks: int = 0, plays: int = 3, write: bool = True) -> Non
         + (f" --tasks {tasks}" if tasks else "")
         + (f" --plays {plays}" * (plays != 3))
     )
-    lines = [f"`{command}`", "", *table(env_id, tasks, plays, policies)]
+    cells = table(env_id, tasks, plays, policies)
+    lines = [f"`{command}`", "", *shown(cells)]
     typer.echo("\n".join(lines))
     if write:
+        keep(env_id, cells)
         readme.write_text(
             replace(readme.read_text(encoding="utf-8"), env_id, lines), encoding="utf-8"
         )

@@ -19,6 +19,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Annotated, Any
 
+import long_tables
 import runs
 import suite_episodes
 import suite_report
@@ -62,7 +63,7 @@ def run(
         rows = [row for out in threads.map(finish, orders) for row in json.loads(out.read_text())]
     write_whole(RESULTS / "suite.json", json.dumps(rows, indent=1) + "\n")
     command = f"python benchmarks/suite.py run --seeds {seeds} --jobs {jobs}"
-    write_whole(RESULTS / "suite.md", suite_report.page(rows, command))
+    long_tables.write(RESULTS / "suite.md", suite_report.page(rows, command), suite_report.shown)
 
 
 @app.command()

@@ -84,7 +84,7 @@ TEACHERS = {
 """Environment → teacher, and whether some actions are random."""
 
 
-def play(name: str, env: Any, seed: int) -> record.Row | None:
+def play(name: str, env: Any, seed: int) -> record.EpisodeRow | None:
     """Returns the line of an episode, or None if the teacher does not succeed."""
     teach, noisy = TEACHERS[name]
     rng = random.Random(f"{name} {seed}")
@@ -109,7 +109,9 @@ def play(name: str, env: Any, seed: int) -> record.Row | None:
     return line(env, info, seed, turns) if info["success"] else None
 
 
-def line(env: Any, info: dict[str, Any], seed: int, turns: list[dict[str, Any]]) -> record.Row:
+def line(
+    env: Any, info: dict[str, Any], seed: int, turns: list[dict[str, Any]]
+) -> record.EpisodeRow:
     """Returns the line of a finished episode in a result file."""
     head = dict.fromkeys(("suite", "scenario", "settings"), "")
     return head | {

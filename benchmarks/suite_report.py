@@ -14,6 +14,11 @@ COMMON = "all"
 Row = dict[str, Any]
 
 
+def shown(cells: Sequence[str]) -> bool:
+    """Returns whether the written page has a row: the means do, the single seeds do not."""
+    return len(cells) > 5
+
+
 def page(rows: Sequence[Row], command: str) -> str:
     """Returns the report.
 

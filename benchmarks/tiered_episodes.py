@@ -24,7 +24,7 @@ PLAYS = {"demo": ([0, 1], 4000, 84), "random": ([0, 1, 2, 3], 800, 40)}
 """Kind of play → tiers, number of episodes, and turn limit."""
 
 
-def play(env: Any, kind: str, seed: int) -> record.Row | None:
+def play(env: Any, kind: str, seed: int) -> record.EpisodeRow | None:
     """Returns the line of an episode, or None if a demonstration does not succeed."""
     rng = random.Random(f"{kind} {seed}")
     noise = rng.choice(NOISE) if kind == "demo" else 1.0

@@ -126,7 +126,7 @@ def ours(folder: Path, turns: int, clock: Clock) -> dict[str, float]:
     trainer = Trainer(assemble(config, own))
     trainer.algorithm = WholeGRPO()
     env = trainer.envs[0]
-    env.open(trainer.distributed, trainer.generator)
+    env.open(trainer.distributed, trainer.generator, trainer.algorithm)
     for step in range(STEPS + 1):
         if step == 1:
             clock.start()

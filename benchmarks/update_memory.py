@@ -25,10 +25,9 @@ import typer
 
 from agentgym_train.algorithms.grpo import GRPO
 from agentgym_train.config import EngineConfig, LoraConfig, ModelConfig
-from agentgym_train.data.batching import Batch, pack
+from agentgym_train.data.batching import Batch, Forward, pack
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.engine.deepspeed import Engine
-from agentgym_train.engine.logps import Forward
 from agentgym_train.learning.update import update
 from agentgym_train.models.loading import load_policy
 

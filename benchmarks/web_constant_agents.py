@@ -19,14 +19,14 @@ from typing import Any
 import typer
 from rich.progress import track
 
-from agentgym_envs.envs.web.evaluators import Scene, evaluate
-from agentgym_envs.envs.web.sites.env import LONGEST, solved
-from agentgym_envs.envs.web.sites.fill import FILL
-from agentgym_envs.envs.web.sites.host import Host, snapshot
-from agentgym_envs.envs.web.sites.plain import PlainBrowser
-from agentgym_envs.envs.web.sites.site import open_database
-from agentgym_envs.envs.web.sites.tasks.load import load
-from agentgym_envs.envs.web.sites.tasks.template import KINDS
+from agentgym_envs.envs.web.embedded import LONGEST, solved
+from agentgym_envs.envs.web.evaluators import EvaluationInput, evaluate
+from agentgym_websites.host import Host, snapshot
+from agentgym_websites.packed import FILL
+from agentgym_websites.plain import PlainBrowser
+from agentgym_websites.site import open_database
+from agentgym_websites.tasks.load import load
+from agentgym_websites.tasks.template import KINDS
 
 RESULT = Path(__file__).parent / "results" / "web_constant_agents.md"
 SEEDS = 20  # seeds of the random agent
@@ -41,14 +41,14 @@ Nothing is done before the answer, and no more than
 |---|{"---|" * len(KINDS)}---|---|---|"""
 
 
-def scene(task: Task, tables: dict[str, Any]) -> Scene:
+def scene(task: Task, tables: dict[str, Any]) -> EvaluationInput:
     """Returns an evaluator's view if the agent did nothing."""
 
     def query(locator: str) -> str:
         name, _, sql = locator.partition(":")
         return "\n".join(" | ".join(map(str, row)) for row in tables[name].execute(sql))
 
-    return Scene(SimpleNamespace(url=task["start_url"]), nullcontext, query)
+    return EvaluationInput(SimpleNamespace(url=task["start_url"]), nullcontext, query)
 
 
 def asked_for(task: Task) -> str:

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import long_tables
 import typer
 from observation_pages import PAGES, serve
 from werkzeug.exceptions import HTTPException
@@ -34,11 +35,11 @@ from werkzeug.exceptions import HTTPException
 from agentgym_envs.core import Outcome
 from agentgym_envs.envs.web.chromium import find, own_executable
 from agentgym_envs.envs.web.env import WebEnv
-from agentgym_envs.envs.web.proxy import Reply, Request
-from agentgym_envs.envs.web.session import Session
-from agentgym_envs.envs.web.sites.host import SITES, Servers, application
-from agentgym_envs.envs.web.sites.site import signed_in
+from agentgym_envs.envs.web.proxy import ProxyReply, ProxyRequest
+from agentgym_envs.envs.web.session import BrowserSession
 from agentgym_envs.tasks import Task, TaskSet
+from agentgym_websites.host import SITES, Servers, application
+from agentgym_websites.site import signed_in
 
 RESULT = Path(__file__).parent / "results" / "webarena_observations.md"
 MOST = 20  # maximum kinds of pages per site
@@ -87,17 +88,17 @@ class AnyPage(WebEnv):
             for i, url in enumerate(self._urls)
         )
 
-    def serve(self, request: Request) -> Reply | bool:
+    def serve(self, request: ProxyRequest) -> ProxyReply | bool:
         """Allows all requests."""
         return True
 
-    def open(self, task: Task, rng: random.Random, session: Session) -> str:
+    def open(self, task: Task, rng: random.Random, session: BrowserSession) -> str:
         """Opens the address, signed in."""
         session.add_cookies(self._cookies)
         session.open(task.data["url"])
         return "look"
 
-    def judge(self, action: Any, session: Session) -> Outcome:
+    def judge(self, action: Any, session: BrowserSession) -> Outcome:
         """Ends with any action."""
         return Outcome("", 0.0, done=True)
 
@@ -168,6 +169,11 @@ def compare(
         if line[:2] in ("- ", "+ "):
             differing[f"`{line[0]} {re.sub(chr(9), '', line[2:])[:90]}` ({name})"] += 1
     return f"| {name} | {len(mine)} | {len(theirs)} | {same} |", same, max(len(mine), len(theirs))
+
+
+def shown(cells: list[str]) -> bool:
+    """Returns whether the page shows a row: pages that differ, and lines that differ twice."""
+    return cells[0] != "1" if len(cells) == 2 else len(set(cells[1:])) > 1
 
 
 def observe(
@@ -247,12 +253,13 @@ def main(python: Path) -> None:
         "|---|---|---|---|",
         *[row[0] for row in rows],
         "",
-        "All lines that differ, most frequent first (`-` WebArena's, `+` ours):",
+        "All lines that differ (`-` WebArena's, `+` ours):",
         "",
-        *[f"- {line} {count}×" for line, count in differing.most_common()],
+        "| number | line |",
+        "|---|---|",
+        *[f"| {count} | {line} |" for line, count in differing.most_common()],
     ]
-    RESULT.write_text("\n".join(table) + "\n", encoding="utf-8")
-    typer.echo("\n".join(table))
+    typer.echo(long_tables.write(RESULT, "\n".join(table), shown))
 
 
 if __name__ == "__main__":

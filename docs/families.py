@@ -18,7 +18,7 @@ GROUPS = {
     "Mazes, crafting and grids": ("maze", "textcraft", "babyai"),
     "Houses, laboratories and adventures": ("household", "scienceworld", "textworld"),
     "Search, shopping and services": ("search", "shop", "tools"),
-    "Web pages": ("web",),
+    "Web pages": ("web", "websites"),
     "Games of several seats": ("connect4", "twenty_questions", "negotiation", "debate"),
     "For special purposes": ("two_attempts", "lmrl"),
 }
@@ -30,16 +30,18 @@ the extra of `agentgym-envs` that an environment needs."""
 
 
 def own_environments() -> dict[str, list[str]]:
-    """Returns the ids of the package's environments by family, sorted by family."""
+    """Returns the ids of our environments by family, sorted by family."""
     families: dict[str, list[str]] = {}
     for env_id, plugin in discover(ENVIRONMENTS).items():
-        if found := re.match(r"agentgym_envs\.envs\.(\w+)", plugin.target):
-            families.setdefault(found[1], []).append(env_id)
+        if found := re.match(r"agentgym_envs\.envs\.(\w+)|agentgym_(websites)\b", plugin.target):
+            families.setdefault(found[1] or found[2], []).append(env_id)
     return dict(sorted(families.items()))
 
 
 def readme_of(family: str) -> Path:
     """Returns the ``README.md`` of a family."""
+    if family == "websites":
+        return ROOT / "plugins/agentgym-websites/src/agentgym_websites/README.md"
     return ROOT / "agentgym_envs/src/agentgym_envs/envs" / family / "README.md"
 
 

@@ -65,8 +65,8 @@ def write_environments() -> None:
     """Writes a page for each family, and an index with a row for each environment."""
     for family in families.own_environments():
         readme = copied(families.readme_of(family))
-        if family == "web":
-            readme += f"\n{pictures.section()}"
+        if section := pictures.section(families.own_environments()[family]):
+            readme += f"\n{section}"
         write(f"environments/{family}.md", families.page(family, readme))
     index = DOCS / "environments/index.md"
     write("environments/index.md", families.index(lambda t: relinked(t, ROOT / "README.md", index)))
@@ -149,12 +149,17 @@ def write_configuration() -> None:
         opened = f"[[{kind.section}]]" if kind.many else f"[{kind.section}]"
         parts += [
             f"## `{opened}`",
-            "`name` chooses a plugin. The other keys are the plugin's options.",
+            '`name` is one of these plugins, "module:Class" or "./file.py:Class". The other keys'
+            " are the plugin's options.",
         ]
         for name, plugin in sorted(plugins.discover(kind.group).items()):
             if plugins.distribution(plugin) == "agentgym-train":
                 cls = plugin.load()
-                parts += [f"### `{name}`", summary_of(cls), option_table(cls)]
+                parts += [
+                    f"### `{name}`",
+                    summary_of(cls),
+                    option_table(plugins.options_class(cls)),
+                ]
     write("reference/configuration.md", "\n\n".join(parts) + "\n")
 
 

@@ -17,7 +17,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from itertools import islice, product
@@ -82,14 +82,15 @@ The pictures show the page after some actions of the oracle, as `observation="sc
 `python docs/pictures.py` takes them."""
 
 
-def section() -> str:
-    """Returns the section "Pictures" of the web environments' page."""
+def section(env_ids: Sequence[str]) -> str:
+    """Returns the section "Pictures" of the page of environments; empty without pictures."""
     figures = [
         f":::{{figure}} ../_static/{picture.file.name}\n:alt: {picture.caption.strip('`')}\n\n"
         f"{picture.caption}\n:::"
         for picture in PICTURES
+        if picture.env_id in env_ids
     ]
-    return "\n\n".join(["## Pictures", HEAD, *figures]) + "\n"
+    return "\n\n".join(["## Pictures", HEAD, *figures]) + "\n" if figures else ""
 
 
 def placed(text: str, source: Path, page: Path) -> str:
@@ -197,9 +198,9 @@ def show_episode(page: Any) -> None:
 
 def take_tensorboard(work: Path) -> None:
     """Takes TensorBoard's page of the quickstart."""
-    from agentgym_train.trackers.tensorboard import TensorBoardTracker
+    from agentgym_train.trackers.tensorboard import TensorBoard
 
-    tracker = TensorBoardTracker({}, work / "runs/quickstart/tensorboard")
+    tracker = TensorBoard(TensorBoard.Options(), {}, work / "runs/quickstart")
     for row in json.loads((IMAGES / "quickstart.json").read_text())["metrics"]:
         tracker.log(row["step"], row, [])
     tracker.finish()

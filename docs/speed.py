@@ -28,6 +28,7 @@ SOURCES = {
     "textworld": Source("env_throughput.md", "TextWorld, "),
     "tools": Source("tools.md"),
     "web": Source("web_throughput.md"),
+    "websites": Source("web_scale.md"),
 }
 
 

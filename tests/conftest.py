@@ -5,7 +5,7 @@ import shutil
 import signal
 import tempfile
 import time
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,8 +13,6 @@ from hypothesis import settings
 from once import filled_once
 from warm import Warm, server
 from warm_worker import Forking
-
-from agentgym_envs.errors import MissingBrowser
 
 # Machines are busy, and a first call loads what it needs. Every run draws other examples.
 settings.register_profile("untimed", deadline=None, max_examples=25)
@@ -119,29 +117,18 @@ def warm(tmp_path_factory):
         yield connection
 
 
-@lru_cache
-def missing_browser():
-    """Returns the reason why no browser starts; empty if one does."""
-    from agentgym_envs.envs.web import install
-
-    try:
-        install.usable(install.own_executable())
-    except MissingBrowser as error:
-        return str(error)
-    return ""
-
-
 def pytest_runtest_setup(item):
-    if item.get_closest_marker("browser") and (reason := missing_browser()):
-        required = os.environ.get("AGENTGYM_REQUIRE_BROWSER", "0") not in ("", "0")
-        (pytest.fail if required else pytest.skip)(reason)
+    if item.get_closest_marker("browser"):
+        import browsers  # the processes of other tests need no environment of web pages
+
+        browsers.need_browser()
 
 
 def pytest_unconfigure(config):
     """The last line counts the tests that were skipped above, and gives the reason."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     skipped = [report.longrepr for report in reporter.stats.get("skipped", [])] if reporter else []
-    reasons = [reason for file, _, reason in skipped if os.path.samefile(file, __file__)]
+    reasons = [reason for file, _, reason in skipped if file.endswith("browsers.py")]
     if reasons:
         reporter.write_line(
             f"{len(reasons)} tests of web pages were skipped:"

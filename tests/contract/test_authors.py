@@ -275,7 +275,7 @@ def test_the_command_prints_the_properties_that_hold_beside_the_failed_ones(chec
 
 def test_a_call_that_never_returns_ends_the_checks(monkeypatch):
     def hang(subject):
-        raise limits.Unanswered("step('x') has not returned")
+        raise limits.CallTimeout("step('x') has not returned")
 
     monkeypatch.setattr(kit, "_CHECKS", (form.splits, hang, form.methods))
     results = [*kit.properties("agentgym/Maze-v1")]

@@ -17,8 +17,8 @@ from agentgym_envs.errors import ConformanceError, UnknownName
 from agentgym_envs.tasks import SPLITS
 from agentgym_envs.testing import check_text_env, solutions
 from agentgym_envs.testing.hostile import hostile_actions
-from agentgym_envs.testing.kit import Property
-from agentgym_envs.testing.subject import Solution
+from agentgym_envs.testing.kit import CheckResult
+from agentgym_envs.testing.subject import OracleSolution
 
 PROPERTIES = [
     "The spec round-trips through JSON and pickle; both spaces are Unicode; instructions exist",
@@ -70,13 +70,13 @@ def held(env_id, **kwargs):
 
 def solved(*actions):
     """A subject whose oracle solved one task."""
-    return SimpleNamespace(solutions={"one": Solution("opening", "goal", actions, actions)})
+    return SimpleNamespace(solutions={"one": OracleSolution("opening", "goal", actions, actions)})
 
 
 def test_a_check_with_nothing_to_look_at_is_not_called_ok(monkeypatch):
     looked = [solutions.unrevealed(solved(*actions)) for actions in (("a", "b"), ("a", "b", "c"))]
     assert looked[0].startswith("not applicable: ")
-    results = [Property("Title", text) for text in looked]
+    results = [CheckResult("Title", text) for text in looked]
     monkeypatch.setattr(cli, "_properties", lambda env_id, given: results)
     printed = CliRunner().invoke(cli.app, ["check", "agentgym/Maze-v1"]).output
     assert [line[:8] for line in printed.splitlines() if "Title" in line] == [

@@ -24,12 +24,12 @@ from scripted import play
 
 import agentgym_envs
 import agentgym_train
-from agentgym_envs.envs.web.proxy import Request
-from agentgym_envs.envs.web.sites.host import Host
-from agentgym_envs.envs.web.sites.site import ORIGINS
+from agentgym_envs.envs.web.proxy import ProxyRequest
 from agentgym_envs.pool import EnvPool
 from agentgym_train.data.types import Status
 from agentgym_train.rollout.collector import Start
+from agentgym_websites.host import Host
+from agentgym_websites.site import ORIGINS
 
 pytestmark = pytest.mark.slow
 PLAIN = ["agentgym/Maze-v1", "agentgym/TextCraft-v2", "agentgym/BabyAI-v2", "agentgym/Search-v1"]
@@ -210,7 +210,7 @@ def test_12_sites_side_by_side_have_databases_of_their_own():
     def ask(host, method="GET", body=""):
         form = {"cookie": cookie, "content-type": "application/x-www-form-urlencoded"}
         return host.serve(
-            Request(method, ORIGINS["shop"] + "/cart", form, body.encode())
+            ProxyRequest(method, ORIGINS["shop"] + "/cart", form, body.encode())
         ).body.decode()
 
     empty = ask(two)

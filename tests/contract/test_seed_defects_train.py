@@ -7,7 +7,7 @@ The tests have the order of its list: 1 to 7, and 13. The other defects are in
 import re
 import time
 from contextlib import closing
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import get_args
 
@@ -25,11 +25,10 @@ from agentgym_envs.pool import EnvPool
 from agentgym_train import plugins
 from agentgym_train.algorithms.policy_gradient import PolicyGradient
 from agentgym_train.curricula.scaling_inter import ScalingInter
-from agentgym_train.data.batching import pack
+from agentgym_train.data.batching import Forward, pack
 from agentgym_train.data.types import Group, Status, Turn
+from agentgym_train.distributed import Distributed
 from agentgym_train.engine import checkpoint, critic
-from agentgym_train.engine.distributed import Distributed
-from agentgym_train.engine.logps import Forward
 from agentgym_train.models import scratch
 from agentgym_train.models.loading import load_model
 from agentgym_train.reporting import metrics
@@ -107,6 +106,13 @@ def test_01_a_success_is_credited_though_its_episode_ends_with_an_observation(na
 # 2
 
 
+def collected(trainer, step):
+    """Returns the groups of a step, in episodes of four turns."""
+    env = trainer.envs[0]
+    with closing(env.open(trainer.distributed, trainer.generator, trainer.algorithm)) as source:
+        return source.next(replace(env.plan(step), horizon=4))
+
+
 def test_02_every_algorithm_that_is_named_trains(trainer):
     """There, the constructor rejected RLOO, which the documentation names.
 
@@ -115,8 +121,7 @@ def test_02_every_algorithm_that_is_named_trains(trainer):
     page = (Path(__file__).parents[2] / "docs" / "guides" / "algorithms.md").read_text()
     table = page.partition("| `algorithm.name`")[2].partition("\n\n")[0]
     assert sorted(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == sorted(OURS)
-    with closing(trainer.envs[0].open(trainer.distributed, trainer.generator)) as source:
-        groups = source.next(0, 4)
+    groups = collected(trainer, 0)
     for group in groups:
         group.trajectories.sort(key=lambda t: -t.total_reward)
     for name in OURS:
@@ -208,8 +213,7 @@ def test_02_a_collection_is_split_into_as_many_steps_as_is_said(trainer):
     Here, ``engine.minibatches`` is the number of optimizer steps.
     """
     trainer.algorithm = plugins.make_algorithm({"name": "rloo"})
-    with closing(trainer.envs[0].open(trainer.distributed, trainer.generator)) as source:
-        groups = source.next(1, 4)
+    groups = collected(trainer, 1)
     assert trainer.update(1, groups)["updates"] == 1
     config = trainer.config.engine
     object.__setattr__(config, "minibatches", 2)

@@ -35,7 +35,7 @@ PAGES += [
     *sorted((ROOT / "docs/guides").glob("*.md")),
 ]
 PAGES += sorted((ROOT / "agentgym_envs/src").rglob("README.md")) + sorted(
-    (ROOT / "plugins").glob("*/README.md")
+    (ROOT / "plugins").rglob("README.md")
 )
 # The site's own build finds errors there.
 GENERATED = (
@@ -60,6 +60,8 @@ ELSEWHERE = (
     "agentgym play",
     "agentgym check ./dials.py",  # tests/contract/test_authors.py has the file
     "agentgym eval ./dials.py",
+    "agentgym check ./notes.py",  # tests/envs/web/test_embedded.py has the file
+    "agentgym eval ./notes.py",
     "agentgym check my-lock",
     "agentgym eval agentgym-rl",
     "agentgym eval classic",
@@ -112,6 +114,7 @@ def test_python_runs(code, tmp_path, request):
 @pytest.mark.parametrize("text", [*blocks("toml")])
 def test_toml_is_a_valid_configuration(text, monkeypatch, tmp_path):
     monkeypatch.setattr("agentgym_train.trackers.data.find_spec", lambda library: sys.__spec__)
+    monkeypatch.chdir(ROOT / "docs/examples")
     raw = tomllib.loads(text)
     if "player" in raw:
         (tmp_path / "players.toml").write_text(text)

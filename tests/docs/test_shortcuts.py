@@ -3,12 +3,15 @@
 Every generated family has a table, and no shortcut solves it.
 """
 
+import csv
 import re
 from pathlib import Path
 
 import pytest
+import shortcuts
 
 import agentgym_envs
+import agentgym_websites
 from agentgym_envs import registry
 
 AIM = 0.10
@@ -66,24 +69,24 @@ EXCEPTIONS = {
     ("agentgym/TWSimple-v1", "script: fetches the apple"): "there are six foods, so chance is 1/6",
     ("agentgym/TWSimple-v1", "script: fetches all foods"): "there are six foods, so chance is 1/6",
 }
-UNIFORM = "uniform over listed actions"
+UNIFORM = shortcuts.UNIFORM
 UPSTREAM = {"agentgym/BabyAI-v2", "agentgym/MiniWoB-v1", "agentgym/ScienceWorld-v2"}
 """Environments whose tasks and lists of actions are those of the original."""
 
 
 READMES = "\n".join(
     path.read_text(encoding="utf-8")
-    for path in Path(agentgym_envs.__file__).parent.glob("envs/*/README.md")
+    for package in (agentgym_envs, agentgym_websites)
+    for path in Path(package.__file__).parent.rglob("README.md")
 )
+RESULTS = Path(__file__).parents[2] / "benchmarks/results"
+RECORDED = [*csv.reader((RESULTS / "shortcuts.csv").read_text(encoding="utf-8").splitlines())]
 
 
 def table(env_id):
-    """Returns the success of each policy in an environment's table; empty without a table."""
-    found = re.search(
-        rf"<!-- shortcuts {re.escape(env_id)} -->\n(.*?)<!-- end -->", READMES, re.DOTALL
-    )
-    rows = re.findall(r"^\| (.+?) \| (\d\.\d\d) \|", found[1], re.MULTILINE) if found else []
-    return {name: float(share) for name, share in rows}
+    """Returns the recorded success of each policy in an environment."""
+    rows = [cells for own, *cells in RECORDED if own == env_id]
+    return {name: float(success) for name, success, *_ in rows[1:-1]}
 
 
 MEASURED = sorted(
@@ -112,7 +115,11 @@ def test_uniform_play_stays_below_a_third_where_tasks_and_lists_are_ours(env_id)
     assert table(env_id)[UNIFORM] <= 1 / 3
 
 
-RESULTS = Path(__file__).parents[2] / "benchmarks/results"
+@pytest.mark.parametrize("env_id", MEASURED)
+def test_the_table_of_a_page_is_that_of_the_records(env_id):
+    wanted = shortcuts.shown([cells for own, *cells in RECORDED if own == env_id])
+    (shown,) = re.findall(rf"<!-- shortcuts {env_id} -->\n.*\n\n([^<]*)\n<!-- end", READMES)
+    assert shown.splitlines() == "\n".join(wanted).splitlines()
 
 
 def test_the_sentence_on_constant_answers_has_the_measured_figures():

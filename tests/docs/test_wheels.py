@@ -1,4 +1,4 @@
-"""Both packages build as wheels and source distributions.
+"""The published packages build as wheels and source distributions.
 
 Each works without any other package of this repository.
 """
@@ -25,7 +25,11 @@ LICENCES = {
         *(f"licenses/{p.name}" for p in (ROOT / "agentgym_envs/licenses").iterdir()),
     },
     "agentgym_train": {"LICENSE", "NOTICE"},
+    "agentgym_websites": {"LICENSE", "NOTICE"},
 }
+
+
+FOLDERS = {"agentgym_websites": "plugins/agentgym-websites"}
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +44,7 @@ def built(tmp_path_factory):
             "--no-isolation",
             "--outdir",
             str(out),
-            str(ROOT / package),
+            str(ROOT / FOLDERS.get(package, package)),
         ]
         subprocess.run(command, check=True, capture_output=True)
     return out
@@ -86,11 +90,10 @@ def test_the_wheels_hold_what_they_need(wheels):
     envs = set(ZipFile(wheels["agentgym_envs"]).namelist())
     assert {"agentgym_envs/py.typed", "agentgym_envs/envs/textcraft/recipes.json"} <= envs
     web = "agentgym_envs/envs/web/"
-    assert {
-        web + "miniwob/label.js",
-        web + "sites/tasks/map.json",
-        web + "sites/templates/style.css",
-    } <= envs
+    assert web + "miniwob/label.js" in envs
+    sites = set(ZipFile(wheels["agentgym_websites"]).namelist())
+    names = ("README.md", "tasks/map.json", "templates/style.css", "packed/map.xz", "py.typed")
+    assert {f"agentgym_websites/{name}" for name in names} <= sites
     assert {"agentgym_envs/feedback/page/compare.html", "agentgym_envs/pages/turns.js"} <= envs
     assert "agentgym_envs/envs/connect4/positions.json" in envs
     train = ZipFile(wheels["agentgym_train"])

@@ -11,9 +11,9 @@ from raised import raises
 from agentgym_envs import cache, locks
 from agentgym_envs.envs.search.index import alone
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.evaluate.record import Record
-from agentgym_envs.evaluate.settings import Settings
-from agentgym_envs.lines import Lines
+from agentgym_envs.evaluate.record import RunRecord
+from agentgym_envs.evaluate.settings import RunSettings
+from agentgym_envs.lines import JsonLinesFile
 
 
 @pytest.fixture
@@ -36,9 +36,9 @@ NO_LOCKS = [errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.E
 @pytest.mark.parametrize("number", NO_LOCKS)
 def test_a_run_goes_on_with_one_warning(number, fails, tmp_path, caplog):
     fails(number)
-    settings = Settings(agent="chat", format="plain", horizon=3, options={})
+    settings = RunSettings(agent="chat", format="plain", horizon=3, options={})
     for _ in range(2):  # a resume too
-        record = Record(tmp_path / "run", settings)
+        record = RunRecord(tmp_path / "run", settings)
         record.share({"prompt": "a"})
         record.close()
     (said,) = [r.getMessage() for r in caplog.records if r.levelno == logging.WARNING]
@@ -50,20 +50,20 @@ def test_a_run_goes_on_with_one_warning(number, fails, tmp_path, caplog):
 def test_another_failure_is_one_line_and_leaves_a_folder_that_can_be_used(
     number, fails, tmp_path, monkeypatch
 ):
-    settings = Settings(agent="chat", format="plain", horizon=3, options={})
+    settings = RunSettings(agent="chat", format="plain", horizon=3, options={})
     with monkeypatch.context():
         fails(number)
         with raises(ArgumentError, "episodes.jsonl") as caught:
-            Record(tmp_path / "run", settings)
+            RunRecord(tmp_path / "run", settings)
         assert "\n" not in str(caught.value)
     monkeypatch.undo()
-    Record(tmp_path / "run", settings).close()
+    RunRecord(tmp_path / "run", settings).close()
 
 
 def test_a_lock_is_still_a_lock(tmp_path):
-    first = Lines(tmp_path / "file", busy="busy")
+    first = JsonLinesFile(tmp_path / "file", busy="busy")
     with pytest.raises(ArgumentError, match=r"^busy$"):
-        Lines(tmp_path / "file", busy="busy")
+        JsonLinesFile(tmp_path / "file", busy="busy")
     first.close()
 
 
@@ -87,6 +87,6 @@ def test_a_lock_that_is_held_for_a_moment_is_waited_for(tmp_path, monkeypatch):
     look = os.open(path, os.O_RDONLY)
     locks.lock(look)
     monkeypatch.setattr(locks.time, "sleep", lambda seconds: os.close(look))
-    Lines(path, busy="busy").close()
+    JsonLinesFile(path, busy="busy").close()
     assert locks.held(path) is False
     assert locks.held(tmp_path / "none") is False

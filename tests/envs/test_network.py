@@ -7,7 +7,7 @@ from agentgym_envs.envs.search.server import HTTPRetriever
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.models.apis import APIS
 from agentgym_envs.models.connect import connect
-from agentgym_envs.models.endpoint import Endpoint
+from agentgym_envs.models.endpoint import ModelEndpoint
 
 pytestmark = pytest.mark.usefixtures("provider_sdks")
 
@@ -28,7 +28,9 @@ def _clean_environment(monkeypatch):
 
 def clients(url):
     """Returns functions that make a client, one for each API, and the search environment's."""
-    made = [lambda api=api: connect(Endpoint(model="m", api=api, base_url=url)) for api in APIS]
+    made = [
+        lambda api=api: connect(ModelEndpoint(model="m", api=api, base_url=url)) for api in APIS
+    ]
     return [*made, lambda: HTTPRetriever(url)]
 
 

@@ -10,7 +10,9 @@ ROOT = Path(__file__).parents[2]
 check_release = load(ROOT / ".ci/check_release.py")
 
 INIT = "agentgym_{0}/src/agentgym_{0}/__init__.py"
-FILES = [*(INIT.format(p) for p in ("envs", "train")), *check_release.ADDRESSED, "CHANGELOG.md"]
+SITES = "plugins/agentgym-websites/src/agentgym_websites/__init__.py"
+INITS = [INIT.format("envs"), INIT.format("train"), SITES]
+FILES = [*INITS, *check_release.ADDRESSED, "CHANGELOG.md"]
 
 
 def edit(root, file, old, new):
@@ -58,10 +60,12 @@ def test_another_version_in_the_trainer_is_a_fault(ready):
 
 
 def test_a_new_series_needs_a_new_range(ready):
-    for file in (INIT.format("envs"), INIT.format("train"), "CITATION.cff"):
+    for file in (*INITS, "CITATION.cff"):
         edit(ready, file, version(ROOT), "99.1.0")
     assert check_release.faults(ready) == [
-        "agentgym_train/pyproject.toml does not need agentgym-envs>=99.1"
+        "agentgym_train/pyproject.toml does not need agentgym-envs>=99.1",
+        "plugins/agentgym-websites/pyproject.toml does not need agentgym-envs[web]>=99.1",
+        "agentgym_envs/pyproject.toml does not need agentgym-websites>=99.1",
     ]
 
 

@@ -17,11 +17,11 @@ from pathlib import Path
 import tiny
 import torch
 
-from agentgym_envs.pool import Result
+from agentgym_envs.pool import PoolResult
 from agentgym_envs.tasks import stable_hash
 from agentgym_train.data.batching import pack
-from agentgym_train.engine.logps import token_logps
-from agentgym_train.generators.hf import HFGenerator
+from agentgym_train.generators.hf import HF
+from agentgym_train.models.policy import token_logps
 from agentgym_train.protocols import Sampling
 from agentgym_train.rollout.collector import Collector, Start
 
@@ -50,7 +50,7 @@ class Pool:
     def answer(self, row):
         turn, length = self.turns[row], 1 + stable_hash(f"length {row}") % 8
         seen = "Exits: " + " ".join(["north", "east"][: stable_hash(f"exits {row} {turn}") % 3])
-        return Result(
+        return PoolResult(
             row, observation=seen, reward=float(row % 2), terminated=turn == length, info={}
         )
 
@@ -94,7 +94,7 @@ def main(file, order):
         tiny.chat(instructions=""),
         tiny.model(hidden_size=64, intermediate_size=256, vocabulary=500),
     )
-    collector = Collector(Pool(order), HFGenerator(model), chat, max_context=500)
+    collector = Collector(Pool(order), HF(model), chat, max_context=500)
     groups = collect(collector, chat)
     policy = tiny.model(hidden_size=64, intermediate_size=256, vocabulary=500)
     digests = digested(groups) | {"gradient": learn(policy, groups)}

@@ -14,10 +14,10 @@ import processes
 import torch
 
 from agentgym_train.algorithms.grpo import GRPO
+from agentgym_train.data.balance import share_out
 from agentgym_train.data.batching import pack
 from agentgym_train.engine.deepspeed import Engine
 from agentgym_train.learning import streams
-from agentgym_train.learning.balance import share_out
 from agentgym_train.learning.update import NotFiniteError, update
 from agentgym_train.models.loading import load_model
 

@@ -6,12 +6,12 @@ from functools import cache
 
 from agentgym_envs.evaluate.agents import load
 from agentgym_envs.evaluate.agents.base import AgentFactory
-from agentgym_envs.evaluate.budget import Budget
+from agentgym_envs.evaluate.budget import UsageBudget
 from agentgym_envs.evaluate.plan import plan
-from agentgym_envs.evaluate.record import Record
-from agentgym_envs.evaluate.runner import Limits, Runner
-from agentgym_envs.evaluate.settings import Settings
-from agentgym_envs.models.answers import Reply, Usage
+from agentgym_envs.evaluate.record import RunRecord
+from agentgym_envs.evaluate.runner import EvalRunner, RunLimits
+from agentgym_envs.evaluate.settings import RunSettings
+from agentgym_envs.models.answers import ModelReply, TokenUsage
 
 MAZE = "agentgym/Maze-v1"
 
@@ -35,31 +35,31 @@ class Model:
         answer = self.answer(messages)
         if isinstance(answer, Exception):
             raise answer
-        return Reply(text=answer, usage=Usage(100, 10), cost=0.25)
+        return ModelReply(text=answer, usage=TokenUsage(100, 10), cost=0.25)
 
     async def greet(self, tools=None):
         answer = self.answer([{"role": "system"}, {"role": "user", "content": "hello"}])
         if isinstance(answer, Exception):
             raise answer
-        return Reply(text=answer)
+        return ModelReply(text=answer)
 
 
 def evaluate(
     tmp_path, items, agent="chat", *, client=None, budget=None, horizon=3, options=None, **limits
 ):
     factory = agent if isinstance(agent, AgentFactory) else load(agent, options)
-    settings = Settings(
+    settings = RunSettings(
         agent=factory.name, format=factory.format, horizon=horizon, options=factory.options
     )
-    opened = Record(tmp_path / "run", settings)
-    limits = Limits(**{"concurrency": 4, "workers": 1, **limits})
-    runner = Runner(
+    opened = RunRecord(tmp_path / "run", settings)
+    limits = RunLimits(**{"concurrency": 4, "workers": 1, **limits})
+    runner = EvalRunner(
         settings=settings,
         factory=factory,
         record=opened,
         limits=limits,
         client=client,
-        budget=budget or Budget(),
+        budget=budget or UsageBudget(),
     )
     try:
         asyncio.run(runner.run(items))

@@ -2,8 +2,8 @@
 
 import dataclasses
 
+from agentgym_train.distributed import Distributed
 from agentgym_train.engine import checkpoint
-from agentgym_train.engine.distributed import Distributed
 
 STATE = checkpoint.State(
     step=2,

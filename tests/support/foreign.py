@@ -9,24 +9,18 @@ from dataclasses import dataclass, replace
 import torch
 from transformers import AutoModelForCausalLM
 
-from agentgym_train import Curriculum, CurriculumPlugin, GeneratorPlugin, Sample
+from agentgym_train import Curriculum, Generator, Sample
 
 
-@dataclass(frozen=True, kw_only=True)
-class Responsive(CurriculumPlugin):
+class Responsive(Curriculum):
     """Adds one turn after every step with a mean return above ``bar``."""
 
-    bar: float = 0.5
+    @dataclass(frozen=True, kw_only=True)
+    class Options:
+        bar: float = 0.5
 
-    def build(self):
-        return Turns(self.bar)
-
-
-class Turns(Curriculum):
-    """The number of turns so far."""
-
-    def __init__(self, bar: float):
-        self.bar, self.turns = bar, 1
+    def __init__(self, options):
+        self.bar, self.turns = options.bar, 1
 
     def horizon(self, step: int) -> int:
         return self.turns
@@ -41,27 +35,27 @@ class Turns(Curriculum):
         self.turns = state["turns"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Naive(GeneratorPlugin):
+class Naive(Generator):
     """Builds a generator; has no options."""
 
-    def build(self, context):
+    @classmethod
+    def build(cls, options, context):
         return NaiveGenerator(load(context))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Hollow(GeneratorPlugin):
+class Hollow(Generator):
     """Builds an object that is not a generator."""
 
-    def build(self, context):
+    @classmethod
+    def build(cls, options, context):
         return object()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Stale(GeneratorPlugin):
+class Stale(Generator):
     """Builds a generator that ignores the requested temperature."""
 
-    def build(self, context):
+    @classmethod
+    def build(cls, options, context):
         return StaleGenerator(load(context))
 
 

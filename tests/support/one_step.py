@@ -14,10 +14,9 @@ import torch
 
 from agentgym_train.algorithms.grpo import GRPO
 from agentgym_train.config import EngineConfig, ModelConfig
-from agentgym_train.data.batching import pack
+from agentgym_train.data.batching import Forward, pack
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.engine.deepspeed import Engine, loading
-from agentgym_train.engine.logps import Forward
 from agentgym_train.learning.update import update
 from agentgym_train.models import chunked_head
 from agentgym_train.models.loading import load_policy

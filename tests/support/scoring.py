@@ -3,9 +3,9 @@
 import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_train.config import Config, EngineConfig, EnvConfig, ModelConfig, RunConfig
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.protocols import RunContext
 
 RULES = "Find the lamp."
@@ -18,10 +18,8 @@ def context(**engine):
         model=ModelConfig(max_context=256),
         engine=EngineConfig(**engine),
     )
-    training = Description(RULES, None, None, {}, text_env=True)
-    return RunContext(
-        config, Distributed(), None, None, training, range(8), difficulties=lambda step: None
-    )
+    training = EnvDescription(RULES, None, None, {}, text_env=True)
+    return RunContext(config, Distributed(), None, None, training, range(8), None)
 
 
 def by_transformers(folder, turns):

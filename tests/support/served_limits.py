@@ -5,8 +5,8 @@ import os
 
 from agentgym_envs.cli import app
 from agentgym_envs.serve import command
-from agentgym_envs.serve.limits import Limits
+from agentgym_envs.serve.limits import ServerLimits
 
 given = ast.literal_eval(os.environ["SERVED_LIMITS"])
-command.Limits = lambda **options: Limits(**{**options, **given})
+command.ServerLimits = lambda **options: ServerLimits(**{**options, **given})
 app()

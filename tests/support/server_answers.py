@@ -35,8 +35,8 @@ from agentgym_envs.cli import app
 from agentgym_envs.evaluate import plan, runner
 from agentgym_envs.evaluate.record import read
 from agentgym_envs.models import retry
-from agentgym_envs.pool.description import Description
-from agentgym_envs.pool.result import Result
+from agentgym_envs.pool.description import EnvDescription
+from agentgym_envs.pool.result import PoolResult
 from agentgym_envs.wrappers import ActionFormat
 
 STEPS, HORIZON = 3, 20
@@ -149,20 +149,20 @@ class HerePool:
 
     async def reset(self, number, **start):
         observation, info = self._envs[number].reset(**start)
-        return Result(number, observation, info=info)
+        return PoolResult(number, observation, info=info)
 
     async def send(self, number, response):
-        return Result(number, *self._envs[number].step(response))
+        return PoolResult(number, *self._envs[number].step(response))
 
     async def close(self):
         pass
 
 
-def described(env_id: str, **keywords: Any) -> Description:
+def described(env_id: str, **keywords: Any) -> EnvDescription:
     """Describes the environment without a worker."""
     env = registry.make(env_id, **keywords).unwrapped
     levels = [env.task_set.difficulty(task) for task in env.task_ids]
-    return Description(env.instructions, list(env.task_ids), levels, dict(env.tools), True)
+    return EnvDescription(env.instructions, list(env.task_ids), levels, dict(env.tools), True)
 
 
 class Seen(NamedTuple):

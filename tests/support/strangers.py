@@ -15,8 +15,8 @@ import torch
 from torch._C._distributed_c10d import TCPStore
 
 from agentgym_train.config import EngineConfig
+from agentgym_train.distributed import Distributed
 from agentgym_train.engine.deepspeed import start_processes
-from agentgym_train.engine.distributed import Distributed
 
 SECRET = b"a secret of the processes"
 

@@ -3,7 +3,7 @@
 from scripted import ScriptedGenerator
 
 from agentgym_envs.errors import EnvRaised
-from agentgym_envs.pool import Result
+from agentgym_envs.pool import PoolResult
 
 
 class Clock:
@@ -45,8 +45,8 @@ class TimedPool:
     def result(self, row, *, done):
         if row in self.failing and self.steps[row] == 1:
             self.failing.remove(row)
-            return Result(row, error=EnvRaised("broken on purpose"))
-        return Result(row, observation="x", terminated=done, reward=float(done), info={})
+            return PoolResult(row, error=EnvRaised("broken on purpose"))
+        return PoolResult(row, observation="x", terminated=done, reward=float(done), info={})
 
 
 class TimedGenerator(ScriptedGenerator):

@@ -3,7 +3,7 @@
 import torch
 from transformers import CONFIG_MAPPING, AutoModelForCausalLM, Qwen2Config, Qwen2ForCausalLM
 
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.models import scratch
 from agentgym_train.models.chat import Chat
 from agentgym_train.protocols import GeneratorContext, Sampling

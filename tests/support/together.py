@@ -12,9 +12,9 @@ import time
 import processes
 
 from agentgym_train.config import EngineConfig
+from agentgym_train.distributed import Distributed
 from agentgym_train.engine import joining
 from agentgym_train.engine.deepspeed import start_processes
-from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import TrainingError
 
 CONFIG = EngineConfig(collective_timeout=1)

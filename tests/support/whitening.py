@@ -11,8 +11,8 @@ import processes
 import torch
 
 from agentgym_train.config import EngineConfig
+from agentgym_train.distributed import Distributed
 from agentgym_train.engine.deepspeed import start_processes
-from agentgym_train.engine.distributed import Distributed
 from agentgym_train.learning.advantages import whitened
 
 

@@ -14,15 +14,16 @@ import torch
 from raised import raises
 from trainers import make
 
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_train import config as configuration
 from agentgym_train import plugins
+from agentgym_train.algorithms.grpo import GRPO
 from agentgym_train.data.types import Failure, Group, Trajectory, Turn
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError
-from agentgym_train.pipeline import OneAhead, OnPolicy
+from agentgym_train.pipeline import Collection, Pipeline
+from agentgym_train.protocols import StepPlan
 from agentgym_train.reporting import metrics
-from agentgym_train.rollout.collection import Collection
 from agentgym_train.rollout.environments import Collected, TrainingEnv
 
 AHEAD = {name: section for name, section in small_run.HASH.items() if name != "model"} | {
@@ -55,19 +56,19 @@ class Noted:
 
 
 @pytest.mark.parametrize(
-    ("kind", "expected"),
+    ("ahead", "expected"),
     [
-        (OnPolicy, "start {} finish sleep learn wake load " * 6),
+        (False, "start {} finish sleep learn wake load " * 6),
         (
-            OneAhead,
+            True,
             "start {} finish start {} learn finish load start {} learn finish learn load " * 2,
         ),
     ],
 )
-def test_the_order_of_six_steps_with_a_pause_after_every_third_one(kind, expected):
+def test_the_order_of_six_steps_with_a_pause_after_every_third_one(ahead, expected):
     """Ahead nothing sleeps, and nothing is collected in a pause."""
     noted = Noted()
-    pipeline = kind(noted, noted, noted.load)
+    pipeline = Pipeline(noted, noted, noted.load, ahead=ahead)
     for step in range(6):
         pipeline.collect(step)
         pipeline.begin_update(step, pause=step % 3 == 2)
@@ -83,13 +84,15 @@ class Env:
         self.work = work
 
     def plan(self, step):
-        return lambda: self.work(step)
+        return StepPlan(step, step, [])
+
+    def collect(self, plan):
+        return self.work(plan)
 
 
-def collected(step):
-    return Collected(
-        [], [Failure("", 0, 0, threading.current_thread().name, given_up=False)], step, 0
-    )
+def collected(plan):
+    failure = Failure("", 0, 0, threading.current_thread().name, given_up=False)
+    return Collected(plan, [], [failure])
 
 
 def test_environments_side_by_side_are_collected_at_the_same_time():
@@ -102,7 +105,7 @@ def test_environments_side_by_side_are_collected_at_the_same_time():
 
     collection = Collection([Env(meet), Env(meet)], beside=False, side_by_side=True)
     collection.start(7)
-    assert [part.horizon for part in collection.finish()] == [7, 7]
+    assert [part.plan.horizon for part in collection.finish()] == [7, 7]
 
 
 @pytest.mark.parametrize(("beside", "name"), [(False, "MainThread"), (True, "collection")])
@@ -143,7 +146,7 @@ def test_a_curriculum_decides_before_the_collection_and_not_during_it(tmp_path):
     """The curriculum gets another state in the meantime."""
     env = TrainingEnv(
         configuration.load(small_run.write(tmp_path, curriculum={"name": "responsive"})),
-        Description("", ["a"], [1], {}, text_env=True),
+        EnvDescription("", ["a"], [1], {}, text_env=True),
         tiny.tokenizer(tiny.CHATML),
         range(1),
     )
@@ -151,14 +154,14 @@ def test_a_curriculum_decides_before_the_collection_and_not_during_it(tmp_path):
     env.curriculum = SimpleNamespace(
         horizon=lambda step: turns[0], difficulties=lambda step: (turns[0], 9)
     )
-    with closing(env.open(Distributed(), tiny)) as source:
+    with closing(env.open(Distributed(), tiny, GRPO())) as source:
         asked = []
-        source.next = lambda *args: [asked.append((*args, source._context.difficulties(args[0])))]
-        collect = env.plan(5)
+        source.next = asked.append
+        plan = env.plan(5)
         turns[0] = 6
-        assert collect().horizon == 4
-        assert asked == [(5, 4, (4, 9))]
-        assert source._context.difficulties(6) == (6, 9)
+        assert env.collect(plan).plan.horizon == 4
+        assert asked == [StepPlan(5, 4, range(1), (4, 9))]
+        assert env.plan(6) == StepPlan(6, 6, range(1), (6, 9))
 
 
 def run(home, steps, **options):

@@ -30,7 +30,8 @@ STATE = """
     def state_dict(self): return {}
     def load_state_dict(self, state): pass
 """
-BUILD = "    def build(self, *parts): return self\n"
+BUILD = "    @classmethod\n    def build(cls, *parts): return parts[0]\n"
+OPTIONS = "    @dataclass\n    class Options:\n"
 TURNS = "    def horizon(self, step): return 5\n"
 
 
@@ -73,16 +74,19 @@ BROKEN = [
     ("import no_such_module", "No module named 'no_such_module'"),
     ("1 / 0", "ZeroDivisionError"),
     ("class Other: pass", "has no attribute 'Acme'"),
-    ("class Acme: pass", "is not a dataclass"),
-    ("def Acme(): pass", "is not a dataclass"),
-    ("@dataclass\nclass Acme: pass", "Acme is not a subclass of agentgym_train."),
-    ("@dataclass\nclass Acme(BASE): pass", "Acme lacks build"),
+    ("class Acme: pass", "Acme is not a subclass of agentgym_train."),
+    ("def Acme(): pass", "is not a class"),
+    ("@dataclass\nclass Acme(BASE): pass", "Acme lacks FIRST"),
+    ("class Acme(BASE):\n    def build(self): pass", "build is not a class method"),
+    (f"class Acme(BASE):\n{BUILD}    Options = 3", "Acme.Options is not a dataclass"),
+    (f"class Acme(BASE):\n{BUILD}    turns: int = 1", "has the fields turns and is not a data"),
+    ("from agentgym_train import BASEPlugin", "BASEPlugin is now BASE"),
     (
-        f"@dataclass\nclass Acme(BASE):\n{BUILD}    x: 'Nothing' = 1",
+        f"class Acme(BASE):\n{BUILD}{OPTIONS}        x: 'Nothing' = 1",
         "name 'Nothing' is not defined",
     ),
     (
-        f"@dataclass\nclass Acme(BASE):\n{BUILD}    def __post_init__(self): {{}}['x']",
+        f"class Acme(BASE):\n{BUILD}{OPTIONS}        def __post_init__(self): {{}}['x']",
         "cannot be made: KeyError('x')",
     ),
 ]
@@ -90,11 +94,13 @@ BROKEN = [
 
 @pytest.mark.parametrize(
     ("kind", "code", "message"),
-    every(4, [(kind, *broken) for kind in plugins.KINDS for broken in BROKEN]),
+    every(5, [(kind, *broken) for kind in plugins.KINDS for broken in BROKEN]),
     ids=lambda value: getattr(value, "section", None),
 )
 def test_one_that_cannot_be_made(install, tmp_path, kind, code, message):
-    install(code.replace("BASE", kind.options))
+    first = next(name for name in vars(kind.base) if name in kind.base.__abstractmethods__)
+    install(code.replace("BASE", kind.base.__name__))
+    message = message.replace("FIRST", first).replace("BASE", kind.base.__name__)
     named = "{name='acme'}"
     assert message in refusal(tmp_path, f"{kind.section}={f'[{named}]' if kind.many else named}")
 
@@ -144,8 +150,11 @@ def test_a_curriculum_whose_methods_are_missing_or_raise(install, tmp_path, code
 
 def test_the_object_that_is_built_needs_all_methods(install):
     half = "class Half:\n    def horizon(self, step): return 5\n"
-    install(f"{half}@dataclass\nclass Acme(CurriculumPlugin):\n    def build(self): return Half()")
-    with raises(BrokenPlugin, "Half", "build, difficulties, observe, state_dict, load_state_dict"):
+    install(
+        f"{half}class Acme(Curriculum):\n    @classmethod\n"
+        "    def build(cls, options): return Half()"
+    )
+    with raises(BrokenPlugin, "load_state_dict"):
         plugins.make_object(plugins.CURRICULUM, {"name": "acme"})
 
 
@@ -167,7 +176,7 @@ def test_its_options_are_validated_like_ours(install):
     for value in (float("nan"), float("inf"), True):
         with raises(ConfigError, "curriculum.share"):
             plugins.make(plugins.CURRICULUM, {"name": "acme", "share": value})
-    assert plugins.make(plugins.CURRICULUM, {"name": "acme", "share": 1}).share == 1.0
+    assert plugins.make(plugins.CURRICULUM, {"name": "acme", "share": 1}).options.share == 1.0
 
 
 def test_a_curriculum_with_state_is_made_and_its_options_are_its_fields_of_the_constructor(
@@ -202,7 +211,7 @@ def test_whole_numbers_of_numpy_are_whole_numbers(install, kind):
         "import numpy\n@dataclass\nclass Acme(Curriculum):\n    def horizon(self, step): return"
         f" numpy.{kind}(5)"
     )
-    made = plugins.make(plugins.CURRICULUM, {"name": "acme"})
+    made = plugins.make_object(plugins.CURRICULUM, {"name": "acme"})
     if kind == "int64":
         assert type(answers.turns(made, 0)) is int
     else:
@@ -218,7 +227,7 @@ def test_a_hook_that_raises_in_the_run_keeps_its_traceback_and_names_the_plugin(
         "    def horizon(self, step): return 5\n"
         "    def observe(self, metrics): metrics['gone']"
     )
-    made = plugins.make(plugins.CURRICULUM, {"name": "acme"})
+    made = plugins.make_object(plugins.CURRICULUM, {"name": "acme"})
     monkeypatch.setattr("agentgym_train.run.work.work", lambda folder, console: made.observe({}))
     assert cli.attempt(tmp_path) == 1
     shown = capfd.readouterr().err

@@ -7,7 +7,7 @@ from agentgym_envs.errors import EnvTimeout
 from agentgym_envs.tasks import spread
 from agentgym_train import cli
 from agentgym_train import config as configuration
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.evaluation import held_out
 from agentgym_train.evaluation.held_out import HeldOut
 from agentgym_train.rollout.descriptions import describe

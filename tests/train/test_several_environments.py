@@ -15,7 +15,7 @@ import trainers
 from typer.testing import CliRunner
 
 from agentgym_envs.evaluate import record
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_train import cli
 from agentgym_train import config as configuration
 from agentgym_train.data.types import Failure
@@ -136,7 +136,7 @@ def test_a_run_refuses_before_any_work_what_one_of_its_environments_cannot(tmp_p
 
 def test_every_mini_batch_has_of_each_environment_in_proportion(tmp_path):
     config = configuration.load(write(tmp_path, MAZE | {"groups": 6}, COUNT | {"groups": 3}))
-    described = Description("", None, None, {}, text_env=True)
+    described = EnvDescription("", None, None, {}, text_env=True)
     envs = make_training_envs(config, [described, described], tiny.tokenizer())
     for part in range(3):
         numbers = range(3 * part, 3 * part + 3)

@@ -18,10 +18,11 @@ from trainers import make
 from transformers import AutoModelForCausalLM
 
 from agentgym_envs.errors import BrokenPlugin, EnvFailure
+from agentgym_train.data.balance import share_out
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Failure
+from agentgym_train.distributed import Distributed
 from agentgym_train.engine import checkpoint
-from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import ConfigError, FaultBudgetError, ModelError, TrainingError
 from agentgym_train.evaluation import evaluate
 from agentgym_train.reporting import metrics
@@ -31,7 +32,7 @@ pytestmark = pytest.mark.slow
 
 
 def opened(trainer):
-    return trainer.envs[0].open(trainer.distributed, trainer.generator)
+    return trainer.envs[0].open(trainer.distributed, trainer.generator, trainer.algorithm)
 
 
 def train(trainer, log=lambda row, groups: None):
@@ -56,7 +57,7 @@ def special(tmp_path, request):
 def collect(trainer, step=0, max_turns=4):
     trainer.generator.load(trainer.engine.weights(), trainer.engine.steps)
     with closing(opened(trainer)) as source:
-        return source.next(step, max_turns)
+        return source.next(replace(trainer.envs[0].plan(step), horizon=max_turns))
 
 
 def spread_rewards(groups):
@@ -71,7 +72,7 @@ def test_the_training_forward_reproduces_the_sampling_log_probabilities(trainer)
     batch = pack(collect(trainer))
     assert batch.action_tokens > 50
     with torch.no_grad():
-        for micro in batch.micro_batches(300):
+        for micro, _ in share_out(batch, trainer.distributed, 300):
             logp_BT = trainer.engine.forward(micro).logp_BT
             ratio = (logp_BT - micro.logp_BT)[micro.action_BT].exp()
             torch.testing.assert_close(ratio, torch.ones_like(ratio), atol=1e-4, rtol=0)
@@ -162,15 +163,18 @@ def test_a_context_that_fits_no_episode_is_an_error_and_not_an_empty_step(specia
         train(special)
 
 
+def starts(trainer, source, step):
+    return source.starts(trainer.envs[0].plan(step), source._numbers)
+
+
 def test_tasks_are_a_function_of_seed_and_step(trainer):
     with closing(opened(trainer)) as source:
-        assert source.starts(3) == source.starts(3)
-        assert source.starts(3) != source.starts(4)
-        assert len(source.starts(0)) == 16
-        assert len(set(source.starts(0))) == 4
-        assert [start.group for start in source.starts(0)] == [
-            g for g in range(4) for _ in range(4)
-        ]
+        zero, three, again, four = (starts(trainer, source, step) for step in (0, 3, 3, 4))
+        assert three == again
+        assert three != four
+        assert len(zero) == 16
+        assert len(set(zero)) == 4
+        assert [start.group for start in zero] == [g for g in range(4) for _ in range(4)]
 
 
 EVEN = {
@@ -190,11 +194,12 @@ def test_the_groups_of_a_step_spread_evenly_over_the_difficulties(special):
     known = special.envs[0].task_difficulty
     with closing(opened(special)) as source:
         for step in range(5):
-            starts = source.starts(step)
-            assert starts[::2] == starts[1::2], "a group plays one task"
-            assert Counter(known[start.task_id] for start in starts) == {3: 4, 5: 4, 7: 4}
-        assert source.starts(0) != source.starts(1)
-        assert source.starts(0, numbers=[4]) == source.starts(0)[8:10]
+            found = starts(special, source, step)
+            assert found[::2] == found[1::2], "a group plays one task"
+            assert Counter(known[start.task_id] for start in found) == {3: 4, 5: 4, 7: 4}
+        zero = starts(special, source, 0)
+        assert zero != starts(special, source, 1)
+        assert source.starts(special.envs[0].plan(0), [4]) == zero[8:10]
 
 
 CHOOSING = {
@@ -221,20 +226,20 @@ def test_what_is_played_is_as_difficult_as_the_curriculum_asks(special):
     distributed = gymnasium.make("agentgym/Maze-v1", rooms=[3, 5]).unwrapped
     source = opened(special)
     for step, allowed in ((0, {3}), (1, {5}), (2, {3, 5})):
-        groups = source.next(step, 2)
+        groups = source.next(special.envs[0].plan(step))
         assert [len(group.trajectories) for group in groups] == [2] * 4
         played = [{t.task_id for t in group.trajectories} for group in groups]
         assert all(len(ids) == 1 for ids in played), "a group plays one task"
         assert {distributed.task_set.get(i).difficulty for ids in played for i in ids} <= allowed
-        assert [start.task_id for start in source.starts(step)] == [
+        assert [start.task_id for start in starts(special, source, step)] == [
             t.task_id for g in groups for t in g.trajectories
         ]
         assert len(set().union(*played)) > 1
-        whole = source.starts(step)
+        whole = starts(special, source, step)
         second = Distributed()
         second.rank, second.size = 1, 2
         alone, source._numbers = source._numbers, replace(source._context, distributed=second).mine
-        assert source.starts(step) == whole[2:4] + whole[6:8], (
+        assert starts(special, source, step) == whole[2:4] + whole[6:8], (
             "a second process plays the same tasks in its groups"
         )
         source._numbers = alone

@@ -37,18 +37,23 @@ from agentgym_envs.report.command import report
 from agentgym_envs.report.view import view
 from agentgym_envs.serve.command import serve
 from agentgym_envs.stopping import stop
-from agentgym_envs.terminal import Output, discard_unwritten, tolerate_any_encoding, version_option
+from agentgym_envs.terminal import (
+    CommandConsole,
+    discard_unwritten,
+    tolerate_any_encoding,
+    version_option,
+)
 from agentgym_envs.tournament.command import tournament
 
 if TYPE_CHECKING:
-    from agentgym_envs.testing.kit import Property
+    from agentgym_envs.testing.kit import CheckResult
 
 log = logging.getLogger(__name__)
 app = typer.Typer(
     help="Text environments for language-model agents.", no_args_is_help=True, add_completion=False
 )
-out = Output(emoji=False, highlight=False)
-err = Output(stderr=True, markup=False, emoji=False, highlight=False)
+out = CommandConsole(emoji=False, highlight=False)
+err = CommandConsole(stderr=True, markup=False, emoji=False, highlight=False)
 
 EnvId = Annotated[
     str,
@@ -211,7 +216,7 @@ def _fail(message: str) -> NoReturn:
     raise typer.Exit(1)
 
 
-def _properties(env_id: str, given: dict[str, Any]) -> list["Property"]:
+def _properties(env_id: str, given: dict[str, Any]) -> list["CheckResult"]:
     """Checks an environment and returns the result of each check."""
     from agentgym_envs.multi.env import SEAT_KEYWORDS
     from agentgym_envs.testing import kit
@@ -299,20 +304,13 @@ def sites(
 
     Changes that you make are lost at the end.
     """
-    if (
-        registry.install_command(plugins.discover(plugins.ENVIRONMENTS)["agentgym/WebSites-v1"])
-        is not None
-    ):
+    env_id = "agentgym/WebSites-v1"
+    if registry.install_command(plugins.discover(plugins.ENVIRONMENTS)[env_id]) is not None:
         raise MissingExtra("agentgym sites", "web")
-    from agentgym_envs.envs.web.sites.host import SITES, Servers
-
-    servers = Servers(address, port)
+    servers = registry.author_class(env_id).servers(address, port)
     table = Table("site", "address", "user", "password")
-    for name, site in SITES.items():
-        login = servers.host.database(site.tables).execute(
-            f"SELECT login, password FROM ({site.people}) WHERE id = ?", (site.user,)
-        )
-        table.add_row(site.title, servers.origins[name], *login.fetchone())
+    for row in servers.logins():
+        table.add_row(*row)
     out.print(table)
     try:
         threading.Event().wait()

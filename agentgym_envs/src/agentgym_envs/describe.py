@@ -32,7 +32,7 @@ INFO_KEYS = (
 )
 
 
-class Keyword(NamedTuple):
+class KeywordInfo(NamedTuple):
     """A keyword of an environment's constructor.
 
     Attributes:
@@ -46,7 +46,7 @@ class Keyword(NamedTuple):
     text: str
 
 
-class Split(NamedTuple):
+class SplitInfo(NamedTuple):
     """The tasks of a split.
 
     Attributes:
@@ -165,7 +165,7 @@ def _source(module: str) -> Path | None:
     return next((file for file in files if file.is_file()), None)
 
 
-def keywords_of(env_id: str) -> list[Keyword]:
+def keywords_of(env_id: str) -> list[KeywordInfo]:
     """Returns the keywords of an environment's constructor; those of base classes come last."""
     plugin = plugins.discover(plugins.ENVIRONMENTS)[env_id]
     classes = [plugin.load()]
@@ -173,13 +173,15 @@ def keywords_of(env_id: str) -> list[Keyword]:
         from agentgym_envs.multi.env import SeatsEnv
 
         classes.append(SeatsEnv)
-    found: dict[str, Keyword] = {}
+    found: dict[str, KeywordInfo] = {}
     for kind in (base for one in classes for base in one.__mro__ if "__init__" in vars(base)):
         texts = dict(_arguments(inspect.getdoc(kind) or ""))
         for parameter in inspect.signature(kind.__init__).parameters.values():
             # The registration passes a keyword without a default (a game's id), not the user.
             if parameter.name in texts and parameter.default is not parameter.empty:
-                keyword = Keyword(parameter.name, repr(parameter.default), texts[parameter.name])
+                keyword = KeywordInfo(
+                    parameter.name, repr(parameter.default), texts[parameter.name]
+                )
                 found.setdefault(parameter.name, keyword)
     return list(found.values())
 
@@ -221,11 +223,11 @@ def _tasks(env_id: str) -> str:
     return _table(("split", "tasks", "difficulty: lowest, median, highest", "a task"), rows)
 
 
-def _splits(tasks: TaskSet) -> Iterator[Split]:
+def _splits(tasks: TaskSet) -> Iterator[SplitInfo]:
     for split in tasks.splits:
         if ids := tasks.ids(split):
             levels = [tasks.difficulty(task_id) for task_id in ids]
-            yield Split(
+            yield SplitInfo(
                 split, len(ids), (min(levels), statistics.median(levels), max(levels)), ids[0]
             )
 

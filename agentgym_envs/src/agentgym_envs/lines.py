@@ -9,10 +9,10 @@ from typing import Any
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.locks import lock
 
-Row = dict[str, Any]
+JsonRow = dict[str, Any]
 
 
-class Lines:
+class JsonLinesFile:
     """A file that is open for appending, by one process at a time.
 
     Args:
@@ -43,7 +43,7 @@ class Lines:
         """Removes the last ``cut`` bytes: the partial line that a killed process left."""
         os.ftruncate(self._file, os.fstat(self._file).st_size - cut)
 
-    def add(self, row: Row, *, sync: bool = True) -> None:
+    def add(self, row: JsonRow, *, sync: bool = True) -> None:
         """Appends a line.
 
         Args:
@@ -79,8 +79,8 @@ def read(
     *,
     fits: Callable[[Any], bool],
     what: str,
-    unpack: Callable[[Row], Row] = lambda row: row,
-) -> tuple[list[Row], int]:
+    unpack: Callable[[JsonRow], JsonRow] = lambda row: row,
+) -> tuple[list[JsonRow], int]:
     """Returns the rows of a file, and the length in bytes of a partial last line.
 
     Args:
@@ -122,8 +122,8 @@ def parsed(
     number: int,
     fits: Callable[[Any], bool],
     what: str,
-    unpack: Callable[[Row], Row] = lambda row: row,
-) -> Row:
+    unpack: Callable[[JsonRow], JsonRow] = lambda row: row,
+) -> JsonRow:
     """Returns the row of a line; arguments and errors are those of :func:`read`."""
     try:
         row = unpack(json.loads(line))

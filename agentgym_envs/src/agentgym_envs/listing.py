@@ -30,7 +30,7 @@ def listing(width: int) -> Iterator[str]:
         marks = ["game"] if registry.is_game(plugin) else []
         if registry.install_command(plugin):
             marks.append(f"needs {', '.join(registry.extras(plugin))}")
-            missing.setdefault(plugins.distribution(plugin), set()).update(registry.extras(plugin))
+            missing.setdefault(registry.provider(plugin), set()).update(registry.extras(plugin))
         yield f"{name:<{indent}}{_described(plugin, marks, width - indent)}".rstrip()
     for distribution, extras in missing.items():
         yield f"missing extras: {pip_command(','.join(sorted(extras)), distribution)}"

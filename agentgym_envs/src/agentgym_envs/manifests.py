@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 MANIFEST = "manifest.json"
 LARGEST = 64 * 2**20  # bytes of a manifest; a longer file is damaged
-Entry = dict[str, Any]
+ManifestEntry = dict[str, Any]
 
 
 class Manifest(NamedTuple):
     """The content of a manifest."""
 
-    files: dict[str, Entry]
+    files: dict[str, ManifestEntry]
     """Size and checksum of each file by its name in the folder."""
     sealed: bool
     """Whether the manifest has a checksum of its own."""
@@ -33,14 +33,14 @@ def files(folder: Path) -> list[str]:
     return sorted(path.as_posix() for path in found if path != Path(MANIFEST))
 
 
-def entry(path: Path) -> Entry:
+def entry(path: Path) -> ManifestEntry:
     """Returns the size and checksum of a file."""
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         return {"bytes": size, "blake2b": hashlib.file_digest(file, "blake2b").hexdigest()}
 
 
-def write(folder: Path, entries: Mapping[str, Entry]) -> None:
+def write(folder: Path, entries: Mapping[str, ManifestEntry]) -> None:
     """Writes the manifest of a folder, from the :func:`entry` of each file."""
     content = {"files": entries, "blake2b": _checksum(entries)}
     (folder / MANIFEST).write_text(json.dumps(content, indent=1), encoding="ascii")
@@ -116,7 +116,7 @@ def reason(error: OSError | ValueError) -> str:
     return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
-def _size_fault(path: Path, name: str, known: Entry) -> str | None:
+def _size_fault(path: Path, name: str, known: ManifestEntry) -> str | None:
     try:
         if not path.is_file():
             return f"{name} is missing"

@@ -19,12 +19,7 @@ from agentgym_envs.tasks import split_of
 
 
 class $kind(TextEnv):
-    """Turns the dials of a lock to a code.
-
-    Args:
-        reach: by how many positions a dial is off at the start, at most.
-        **kwargs: the keywords of every environment.
-    """
+    """Turns dials to a code. At the start they are up to ``reach`` off."""
 
     instructions = "Set the dials to the code. 'up 1' turns dial 1 from 3 to 4."
 
@@ -55,7 +50,7 @@ class $kind(TextEnv):
             way, number = action.split()
             n, step = int(number) - 1, {"up": 1, "down": -1}[way]
             self.dials[n] = (self.dials[n] + step) % 10
-        right = [n == m for n, m in zip(self.dials, self.code)]
+        right = [n == m for n, m in zip(self.dials, self.code, strict=True)]
         return Outcome(
             self.shown() if valid else "Say 'up' or 'down' and a dial.",
             score=sum(right) / len(right),
@@ -99,7 +94,7 @@ def test_the_environment_keeps_the_contract():
 """
 
 
-class Names(NamedTuple):
+class PackageNames(NamedTuple):
     """The names in a package.
 
     Attributes:
@@ -117,7 +112,7 @@ class Names(NamedTuple):
     release: str
 
 
-def names(name: str) -> Names:
+def names(name: str) -> PackageNames:
     """Returns the names in a package.
 
     >>> names("my-lock").env_id
@@ -137,7 +132,7 @@ def names(name: str) -> Names:
     if keyword.iskeyword(module) or base == "Text":
         raise ArgumentError(f"{name!r} is a word of Python or of agentgym_envs: use another name")
     release = ".".join(version("agentgym-envs").split(".")[:2])
-    return Names(name, module, f"{base}Env", f"{name}/{base}-v0", release)
+    return PackageNames(name, module, f"{base}Env", f"{name}/{base}-v0", release)
 
 
 def write_package(name: str) -> list[Path]:

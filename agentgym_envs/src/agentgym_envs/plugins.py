@@ -12,12 +12,14 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module, invalidate_caches
 from importlib.metadata import Distribution, EntryPoint, distributions
+from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from agentgym_envs.errors import (
     AgentGymError,
+    ArgumentError,
     BrokenPlugin,
     DuplicateName,
     UnknownName,
@@ -30,6 +32,8 @@ from agentgym_envs.processes import append_folder
 log = logging.getLogger(__name__)
 
 ENVIRONMENTS = "agentgym_envs.environments"
+PLACEHOLDER = "placeholder"
+"""The option of an entry point that gives way to another distribution's of the same name."""
 _VALUE = re.compile(r"([\w.]+):([\w.]+)\s*(?:\[([^\]]*)\])?")  # module:Class [options]
 
 
@@ -90,25 +94,58 @@ def discover(group: str) -> dict[str, Plugin]:
     claims: dict[str, dict[tuple[str, str], EntryPoint]] = {}
     for point in _points(group):
         claims.setdefault(point.name, {}).setdefault((point.value, _owner(point)), point)
-    return {name: Plugin(name, tuple(points.values())) for name, points in sorted(claims.items())}
+    found = {name: tuple(points.values()) for name, points in sorted(claims.items())}
+    return {name: Plugin(name, _preferred(points)) for name, points in found.items()}
 
 
-def load(group: str, name: str) -> Any:
+def _preferred(points: tuple[EntryPoint, ...]) -> tuple[EntryPoint, ...]:
+    """Leaves out placeholders unless there is nothing else."""
+    own = [point for point in points if PLACEHOLDER not in Plugin(point.name, (point,)).options]
+    return tuple(own) or points
+
+
+def load(group: str, name: str, who: str = "") -> Any:
     """Imports the plugin with a name.
+
+    Args:
+        group: the entry-point group.
+        name: a name of the group, "module:name" or "./file.py:name".
+        who: begins the message of an error in the module or the file.
 
     Raises:
         UnknownName: no such plugin; the message lists the known names and the nearest.
         DuplicateName: several distributions register the name.
-        BrokenPlugin: the import fails; the message names the distribution.
+        ArgumentError: a file or a module without a name in it.
+        BrokenPlugin: the import fails; the message names the distribution, the module or the file.
     """
     found = discover(group)
-    if name not in found:
-        raise UnknownName(
-            group.rpartition(".")[2].removesuffix("s").replace("curricula", "curriculum"),
-            name,
-            found,
-        )
-    return found[name].load()
+    if name in found:
+        return found[name].load()
+    kind = group.rpartition(".")[2].removesuffix("s").replace("curricula", "curriculum")
+    if not is_place(name):
+        raise UnknownName(kind, name, found)
+    who, (source, _, path) = who or f"{kind} {name!r}", name.rpartition(":")
+    if not (source and path):
+        raise ArgumentError(f"{who} is not of the form module:name or ./file.py:name")
+    return imported(who, name, import_source)
+
+
+def absolute(name: str, folder: str | os.PathLike[str] = "") -> str:
+    """Returns "./file.py:name" with the absolute path of the file; other names as they are.
+
+    Args:
+        name: any name of a plugin.
+        folder: a relative path begins here; by default at the working directory.
+    """
+    source, _, path = name.rpartition(":")
+    if not source.endswith(".py"):
+        return name
+    return f"{os.path.abspath(os.path.join(folder, os.path.expanduser(source)))}:{path}"
+
+
+def is_place(name: str) -> bool:
+    """Returns whether a name is of the form "module:name" or "./file.py:name", not registered."""
+    return ":" in name or name.endswith(".py")
 
 
 def imported(who: str, target: str, importer: Callable[[str], ModuleType] = import_module) -> Any:
@@ -122,15 +159,16 @@ def imported(who: str, target: str, importer: Callable[[str], ModuleType] = impo
     Raises:
         BrokenPlugin: the module does not import, or lacks the object.
     """
-    module, _, path = target.partition(":")
+    module, _, path = target.rpartition(":")
     try:
         found: Any = importer(module)
     except (Exception, SystemExit) as error:
         raise broken_import(who, module, error) from error
+    home = getattr(found, "__name__", module)
     for name in path.split("."):
         if not hasattr(found, name):
             members = getattr(found, "__dict__", {}).items()  # getattr could run code
-            own = [key for key, value in members if _is_own(key, value, module)]
+            own = [key for key, value in members if _is_own(key, value, home)]
             raise BrokenPlugin(
                 f"{who}: {module} has no attribute {name!r}.{hint(name, own)} It has: {some(own)}."
             )
@@ -146,6 +184,8 @@ def broken_import(who: str, module: str, error: BaseException) -> BrokenPlugin:
         module: the module.
         error: the exception of the import.
     """
+    if isinstance(error, BrokenPlugin):
+        return BrokenPlugin(f"{who}: {error}")
     missing = error.name or "" if isinstance(error, ModuleNotFoundError) else ""
     if not (missing and f"{module}.".startswith(f"{missing}.")):
         return BrokenPlugin(f"{who}: {raised(error)}")
@@ -166,23 +206,26 @@ def import_source(source: str) -> ModuleType:
     """Imports the part before the colon of ``module:name`` or ``./file.py:name``.
 
     The module can be in the working directory. A module of the standard library or of an installed
-    package has precedence.
+    package has precedence. A relative path begins at the working directory; ``~`` is the home.
 
     Raises:
-        ImportError: there is no such file, or another module has the file's name.
+        BrokenPlugin: there is no such file, or another module has the file's name.
         Exception: anything that the module raises.
     """
     named_file = source.endswith(".py")
-    folder, file = os.path.split(os.path.abspath(source)) if named_file else (os.getcwd(), "")
-    if named_file and not os.path.isfile(source):
-        raise ImportError(f"there is no file {source!r} in {os.getcwd()!r}")
+    place = os.path.abspath(os.path.expanduser(source))
+    folder, file = os.path.split(place) if named_file else (os.getcwd(), "")
+    if named_file and not os.path.isfile(place):
+        near = hint(file, [path.name for path in Path(folder).glob("*.py")])
+        where = "" if source.startswith(("/", "~")) else f" in {os.getcwd()!r}"
+        raise BrokenPlugin(f"there is no file {source!r}{where}.{near or ' Correct the path.'}")
     append_folder(folder)
     append_folder(os.getcwd())
     invalidate_caches()
     module = import_module(file.removesuffix(".py") or source)
     found = getattr(module, "__file__", None) or ""
-    if named_file and os.path.realpath(found) != os.path.realpath(source):
-        raise ImportError(
+    if named_file and os.path.realpath(found) != os.path.realpath(place):
+        raise BrokenPlugin(
             f"{source!r} has the name of another module, {found or module!r}; rename the file"
         )
     return module

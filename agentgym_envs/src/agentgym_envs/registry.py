@@ -5,8 +5,10 @@ An entry point holds everything that must be known before the import:
     "you/Echo-v0" = "you_echo:EchoEnv [voice, horizon-40]"
 
 These are the id, the class, the extra of the distribution that the class needs, and the step limit
-(``max_episode_steps``). With the option ``game`` the class is a
-:class:`agentgym_envs.multi.TextGame`, and the id makes an environment of one or more of its seats.
+(``max_episode_steps``). If the distribution has no such extra, it is one of agentgym-envs. With the
+option ``game`` the class is a :class:`agentgym_envs.multi.TextGame`, and the id makes an
+environment of one or more of its seats. An entry point with the option ``placeholder`` gives way to
+another distribution's of the same id.
 
 Three forms of an id need no entry point. ``module:id`` imports a module that registers the id with
 Gymnasium. ``module:Class`` and ``./file.py:Class`` name a class, whose step limit is
@@ -17,7 +19,7 @@ import inspect
 import re
 from contextlib import suppress
 from functools import partial
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -35,8 +37,9 @@ from agentgym_envs.errors import (
     not_taken,
     pip_command,
 )
-from agentgym_envs.plugins import ENVIRONMENTS, Plugin, discover
+from agentgym_envs.plugins import ENVIRONMENTS, PLACEHOLDER, Plugin, discover
 
+OURS = "agentgym-envs"
 DEFAULT_HORIZON = 50  # max_episode_steps of an entry point without a horizon
 _ID = re.compile(r"[\w-]+/[\w.-]+-v\d+")
 _HORIZON, _GAME = "horizon-", "game"
@@ -200,23 +203,37 @@ def named(env_id: str) -> str:
 
 
 def extras(plugin: Plugin) -> list[str]:
-    """Returns the extras of the distribution that an environment needs."""
+    """Returns the extras that an environment needs, of :func:`provider`."""
     return [
-        option for option in plugin.options if option != _GAME and not option.startswith(_HORIZON)
+        option
+        for option in plugin.options
+        if option not in (_GAME, PLACEHOLDER) and not option.startswith(_HORIZON)
     ]
+
+
+def provider(plugin: Plugin) -> str:
+    """Returns the distribution whose extras an environment needs.
+
+    It is the environment's own, or agentgym-envs if its own has no such extra.
+    """
+    own = plugin.points[0].dist
+    has_all = all(_packages_of(own, extra) for extra in extras(plugin))
+    return plugins.distribution(plugin) if has_all else OURS
 
 
 def requirements(plugin: Plugin) -> dict[str, list[str]]:
     """Returns the packages that an environment needs beside its distribution, by extra."""
-    package = plugin.points[0].dist
+    names = extras(plugin)
+    ours = names and provider(plugin) == OURS
+    package = distribution(OURS) if ours else plugin.points[0].dist
+    return {extra: _packages_of(package, extra) for extra in names}
+
+
+def _packages_of(package: Distribution | None, extra: str) -> list[str]:
+    """Returns the packages that an extra of a distribution installs."""
+    marker = re.compile(rf"extra\s*==\s*['\"]{re.escape(extra)}['\"]")
     requires = (package.requires if package else None) or []
-    found = {}
-    for extra in extras(plugin):
-        marker = re.compile(rf"extra\s*==\s*['\"]{re.escape(extra)}['\"]")
-        found[extra] = [
-            re.split(r"[^\w.-]", r, maxsplit=1)[0] for r in requires if marker.search(r)
-        ]
-    return found
+    return [re.split(r"[^\w.-]", r, maxsplit=1)[0] for r in requires if marker.search(r)]
 
 
 def missing_extra(plugin: Plugin) -> str | None:
@@ -228,7 +245,7 @@ def missing_extra(plugin: Plugin) -> str | None:
 def install_command(plugin: Plugin) -> str | None:
     """Returns the command that installs an environment's missing packages, or None."""
     extra = missing_extra(plugin)
-    return None if extra is None else pip_command(extra, plugins.distribution(plugin))
+    return None if extra is None else pip_command(extra, provider(plugin))
 
 
 def _spec_of_class(module: ModuleType, name: str) -> EnvSpec:

@@ -16,7 +16,7 @@ SIMILAR = str.maketrans("–—−×·•‘’“”", "---x**''\"\"")
 ENDLESS = 1_000_000  # columns of a line in a pipe or a file
 
 
-class Output(Console):
+class CommandConsole(Console):
     """A console that cuts and wraps no line in a pipe or a file."""
 
     @property  # type: ignore[misc]  # nothing sets it

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from agentgym_envs import registry
 from agentgym_envs.errors import ArgumentError, EnvRaised, shown
-from agentgym_envs.pool import EnvPool, Result
+from agentgym_envs.pool import EnvPool, PoolResult
 from agentgym_envs.pool.wire import literal
 from agentgym_envs.spaces import Unicode
 from agentgym_envs.tasks import check_options
@@ -302,17 +302,17 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
                 f"environments {over} are over: reset them with options['reset_mask']"
             )
 
-    def _keep(self, result: Result, infos: dict[str, Any]) -> dict[str, Any]:
+    def _keep(self, result: PoolResult, infos: dict[str, Any]) -> dict[str, Any]:
         self._observations[result.index] = result.observation
         return self._add_info(infos, _info(result), result.index)
 
-    def _keep_all(self, results: list[Result]) -> dict[str, Any]:
+    def _keep_all(self, results: list[PoolResult]) -> dict[str, Any]:
         infos: dict[str, Any] = {}
         for result in results:
             infos = self._keep(result, infos)
         return infos
 
-    def _restart(self, results: list[Result]) -> dict[str, Any]:
+    def _restart(self, results: list[PoolResult]) -> dict[str, Any]:
         """Resets the environments whose episode is over, in the same step.
 
         The last observation and info of an episode go into ``final_obs`` and ``final_info``.
@@ -338,7 +338,7 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
         while self._pool.outstanding:
             self._pool.recv()
 
-    def _gather(self, indices: Iterable[int]) -> list[Result]:
+    def _gather(self, indices: Iterable[int]) -> list[PoolResult]:
         left, results = set(indices), []
         while left:
             for result in self._pool.recv():
@@ -347,7 +347,7 @@ class TextVectorEnv(VectorEnv):  # type: ignore[type-arg]
         return sorted(results, key=lambda r: r.index)
 
 
-def _value(result: Result) -> Any:
+def _value(result: PoolResult) -> Any:
     """Returns the value of a call, or raises its error."""
     result.check()
     info = result.info or {}
@@ -376,7 +376,7 @@ def _render_modes(env_id: str, mode: str | None) -> list[str]:
     return modes
 
 
-def _info(result: Result) -> dict[str, Any]:
+def _info(result: PoolResult) -> dict[str, Any]:
     return {"error": str(result.error)} if result.error else result.info or {}
 
 

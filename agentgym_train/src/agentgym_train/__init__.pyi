@@ -13,13 +13,13 @@ from .config.constraints import Wait as Wait
 from .config.constraints import Whole as Whole
 from .config.schema import Config as Config
 from .data.batching import Batch as Batch
+from .data.batching import Forward as Forward
 from .data.types import Failure as Failure
 from .data.types import Group as Group
 from .data.types import Status as Status
 from .data.types import Trajectory as Trajectory
 from .data.types import Turn as Turn
-from .engine.distributed import Distributed as Distributed
-from .engine.logps import Forward as Forward
+from .distributed import Distributed as Distributed
 from .errors import ConfigError as ConfigError
 from .errors import ModelError as ModelError
 from .generators.sampling import choose as choose
@@ -30,22 +30,17 @@ from .generators.weights import take_over as take_over
 from .models.chat import Chat as Chat
 from .protocols import STREAMS as STREAMS
 from .protocols import Algorithm as Algorithm
-from .protocols import AlgorithmPlugin as AlgorithmPlugin
 from .protocols import Curriculum as Curriculum
-from .protocols import CurriculumPlugin as CurriculumPlugin
 from .protocols import Generator as Generator
 from .protocols import GeneratorContext as GeneratorContext
-from .protocols import GeneratorPlugin as GeneratorPlugin
 from .protocols import RunContext as RunContext
 from .protocols import Sample as Sample
 from .protocols import Sampling as Sampling
 from .protocols import Scorer as Scorer
-from .protocols import ScorerPlugin as ScorerPlugin
 from .protocols import Session as Session
 from .protocols import Source as Source
-from .protocols import SourcePlugin as SourcePlugin
+from .protocols import StepPlan as StepPlan
 from .protocols import Tracker as Tracker
-from .protocols import TrackerPlugin as TrackerPlugin
 from .scorers.rewards import rewarded as rewarded
 
 __version__: str

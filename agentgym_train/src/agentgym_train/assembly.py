@@ -1,19 +1,22 @@
 """The parts of a run, assembled from its configuration: for runs, tests and benchmarks."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from transformers import PreTrainedTokenizerBase
 
-from agentgym_envs.pool import Description
+from agentgym_envs.errors import AgentGymError
+from agentgym_envs.pool import EnvDescription
 from agentgym_train import config as configuration
 from agentgym_train import plugins
 from agentgym_train.config import SCRATCH, Config, Settings
+from agentgym_train.distributed import Distributed
 from agentgym_train.engine import checkpoint, critic
 from agentgym_train.engine.deepspeed import Engine, loading
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.errors import ConfigError
 from agentgym_train.models.loading import device, load_policy, load_tokenizer
 from agentgym_train.protocols import Algorithm, Generator, Tracker
 from agentgym_train.rollout.build import make_generator
@@ -32,7 +35,7 @@ class Parts:
     """The initial policy, in Hugging Face format."""
     tokenizer: PreTrainedTokenizerBase
     envs: Sequence[TrainingEnv]
-    held_out: Sequence[Description]
+    held_out: Sequence[EnvDescription]
     """The environments of evaluation, in the order of ``envs``."""
     algorithm: Algorithm
     engines: Sequence[Engine]
@@ -96,3 +99,41 @@ def make_trackers(config: Settings, folder: Path, distributed: Distributed) -> l
     tables = config.tracker if distributed.is_main else []
     tree = configuration.tree(config)
     return [plugins.make_object(plugins.TRACKER, table, tree, folder) for table in tables]
+
+
+def check_group_size(config: Config) -> None:
+    """Rejects a source whose groups have a size from which the algorithm does not learn."""
+    algorithm, name = plugins.make_algorithm(config.algorithm), config.algorithm["name"]
+    source = plugins.make(plugins.SOURCE, config.source)
+    sizes = set(source.cls.group_sizes(source.options, config) or ())
+    given = (
+        f"source {config.source['name']!r} gives groups of {' and '.join(map(str, sorted(sizes)))}"
+    )
+    exact, least = algorithm.group_size, algorithm.min_group_size
+    if exact is not None and sizes - {exact}:
+        raise ConfigError(
+            f"algorithm {name!r} learns from groups of {exact} episodes, and {given}: set"
+            f" env.group_size={exact}, or pairs=true of a dataset"
+        )
+    if sizes and max(sizes) < least:
+        size = config.env.group_size
+        remedy = (
+            f"raise env.group_size={size} to {least} or more"
+            if size < least
+            else ("use a source that plays")
+        )
+        raise ConfigError(
+            f"algorithm {name!r} compares the episodes of a group, and {given}: {remedy}, or use"
+            " an algorithm without groups, such as ppo, reinforce_pp or sft"
+        )
+
+
+@contextmanager
+def naming(config: Config, *, several: bool) -> Iterator[None]:
+    """Adds the name of the environment to errors, if there are several."""
+    try:
+        yield
+    except AgentGymError as error:
+        if several:
+            error.args = (f"environment {config.env.name!r}: {error}",)
+        raise

@@ -14,7 +14,7 @@ from agentgym_envs.cli import user_errors
 from agentgym_envs.errors import AgentGymError
 from agentgym_envs.plugins import ENVIRONMENTS, discover, distribution
 from agentgym_envs.stopping import GRACE, follow, stop
-from agentgym_envs.terminal import Output, tolerate_any_encoding, version_option
+from agentgym_envs.terminal import CommandConsole, tolerate_any_encoding, version_option
 from agentgym_train import config as configuration
 from agentgym_train.config import Config
 from agentgym_train.files import Lock
@@ -38,8 +38,8 @@ app = typer.Typer(
 )
 config_app = typer.Typer(help="Configurations.", no_args_is_help=True)
 app.add_typer(config_app, name="config")
-out = Output()
-err = Output(stderr=True)
+out = CommandConsole()
+err = CommandConsole(stderr=True)
 
 ConfigFile = Annotated[Path, typer.Argument(help="A TOML file.")]
 Overrides = Annotated[list[str] | None, typer.Option("--set", help="Replaces a value: a.b=c.")]

@@ -1,42 +1,44 @@
 """The base classes of plugins.
 
-Each plugin is loaded by name through an entry point (see ``plugins.py``).
+All kinds follow one pattern: a plugin is one class. It inherits from ``Algorithm``,
+``Curriculum``, ``Generator`` (which starts a ``Session``), ``Source``, ``Scorer`` or ``Tracker``.
+An entry point names it, or its place: "module:Class" or "./file.py:Class" (see ``plugins.py``).
 
-All kinds follow one pattern. An entry point names a frozen dataclass of options: its fields are
-keys of the configuration file, and an unknown key is an error. The method ``build`` returns the
-object that works in the run. An algorithm, a curriculum or a scorer without state is its own
-options: ``build`` returns itself by default.
+Its options are the fields of a frozen dataclass. They are keys of the configuration file, and an
+unknown key is an error. A plugin without state is this dataclass itself. A plugin with state has a
+nested dataclass ``Options``; its constructor gets the options and the parts of the run that
+``build`` names.
 
-The options of a kind inherit from ``AlgorithmPlugin``, ``CurriculumPlugin``, ``GeneratorPlugin``,
-``SourcePlugin``, ``ScorerPlugin`` or ``TrackerPlugin``. The working objects inherit from
-``Algorithm``, ``Curriculum``, ``Generator`` (which starts a ``Session``), ``Source``, ``Scorer`` or
-``Tracker``.
+The class methods ``check`` and ``group_sizes`` get the options before any work. The class method
+``build`` makes the object of a run from the options. A method without ``@abstractmethod`` is a
+hook: override it only if its default does not fit.
 
-A method without ``@abstractmethod`` is a hook: override it only if its default does not fit.
+This module imports no torch; types that need it are imported for type checkers only.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import torch
-from torch import Tensor
+from agentgym_train.generator_protocol import Generator as Generator
+from agentgym_train.generator_protocol import GeneratorContext as GeneratorContext
+from agentgym_train.generator_protocol import Sample as Sample
+from agentgym_train.generator_protocol import Sampling as Sampling
+from agentgym_train.generator_protocol import Session as Session
 
-from agentgym_envs.pool import Description
-from agentgym_train.config import Config
-from agentgym_train.data.batching import Batch
-from agentgym_train.data.types import Failure, Group, Trajectory
-from agentgym_train.engine.distributed import Distributed
-from agentgym_train.engine.logps import Forward
-from agentgym_train.generators.protocol import Generator as Generator
-from agentgym_train.generators.protocol import GeneratorContext as GeneratorContext
-from agentgym_train.generators.protocol import GeneratorPlugin as GeneratorPlugin
-from agentgym_train.generators.protocol import Sample as Sample
-from agentgym_train.generators.protocol import Sampling as Sampling
-from agentgym_train.generators.protocol import Session as Session
-from agentgym_train.models.chat import Chat
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from agentgym_envs.pool import EnvDescription
+    from agentgym_train.config import Config
+    from agentgym_train.data.batching import Batch, Forward
+    from agentgym_train.data.types import Failure, Group, Trajectory
+    from agentgym_train.distributed import Distributed
+    from agentgym_train.models.chat import Chat
 
 STREAMS = {
     "reference": "log-probabilities under the initial policy",
@@ -57,20 +59,14 @@ STREAMS = {
 """The streams that an algorithm can require, and their contents."""
 
 
-class AlgorithmPlugin(ABC):
-    """The options of an algorithm."""
-
-    @abstractmethod
-    def build(self) -> "Algorithm":
-        """Returns the algorithm of a run."""
-
-
-class Algorithm(AlgorithmPlugin):
+class Algorithm(ABC):
     """Computes advantages and a loss.
 
     ``algorithms.policy_gradient.PolicyGradient`` is a base class for most algorithms.
     """
 
+    Options: ClassVar[Any] = None
+    """The dataclass of the options; None: the class itself has them."""
     whole_groups: ClassVar[bool] = False
     """The loss couples the trajectories of a group, so they must be in one micro-batch."""
     group_size: ClassVar[int | None] = None
@@ -85,9 +81,10 @@ class Algorithm(AlgorithmPlugin):
     All other sums are divided by the number of action tokens.
     """
 
-    def build(self) -> Self:
-        """Returns itself: an algorithm keeps no state."""
-        return self
+    @classmethod
+    def build(cls, options: Any) -> Self:
+        """Returns the algorithm of a run: its options, or an object that is made of them."""
+        return options if isinstance(options, cls) else cls(options)  # type: ignore[call-arg]
 
     @property
     def required_streams(self) -> Collection[str]:
@@ -117,6 +114,8 @@ class Algorithm(AlgorithmPlugin):
         The trainer calls it after ``compute_advantages``. It runs no forward and no backward pass
         for these trajectories. Their weight still counts. By default there are none.
         """
+        import torch
+
         return torch.zeros(len(batch.group_B), dtype=torch.bool)
 
     @abstractmethod
@@ -129,23 +128,22 @@ class Algorithm(AlgorithmPlugin):
         """
 
 
-class CurriculumPlugin(ABC):
-    """The options of a curriculum."""
-
-    @abstractmethod
-    def build(self) -> "Curriculum":
-        """Returns a curriculum with the state of a new run."""
-
-
-class Curriculum(CurriculumPlugin):
+class Curriculum(ABC):
     """Sets the horizon of a step, and can choose its tasks.
 
     The defaults fit a curriculum that depends only on the step.
     """
 
-    def build(self) -> "Curriculum":
-        """Returns itself: a curriculum that depends only on the step has no state."""
-        return self
+    Options: ClassVar[Any] = None
+    """The dataclass of the options; None: the class itself has them."""
+
+    @classmethod
+    def build(cls, options: Any) -> Curriculum:
+        """Returns a curriculum with the state of a new run.
+
+        It is the options themselves, or an object that is made of them.
+        """
+        return options if isinstance(options, cls) else cls(options)  # type: ignore[call-arg]
 
     @abstractmethod
     def horizon(self, step: int) -> int:
@@ -173,6 +171,21 @@ class Curriculum(CurriculumPlugin):
 
 
 @dataclass(frozen=True)
+class StepPlan:
+    """The decisions about a step of one environment, made before its episodes are collected."""
+
+    step: int
+    """Counted from 0."""
+    horizon: int
+    """The number of turns that an episode may take."""
+    groups: Sequence[int]
+    """The numbers of the step's groups, over all processes: all of ``RunContext.groups``, or the
+    part that ``env.tokens_per_step`` allows."""
+    difficulties: tuple[int, int] | None = None
+    """The lowest and the highest difficulty of the step's tasks; None: all tasks."""
+
+
+@dataclass(frozen=True)
 class RunContext:
     """The parts of a run, in one process, from which sources and scorers are built."""
 
@@ -180,22 +193,15 @@ class RunContext:
     distributed: Distributed
     generator: Generator
     chat: Chat
-    training: Description
+    training: EnvDescription
     """The training environment, its tasks and their difficulties."""
     groups: Sequence[int]
-    """The numbers of the environment's groups in a step, over all processes."""
-    difficulties: Callable[[int], tuple[int, int] | None]
-    """Difficulty range of a step's tasks, from the curriculum; None: all tasks."""
-    playing: Callable[[int], Collection[int]] | None = None
-    """The numbers of the groups of a step, from ``env.tokens_per_step``; None: all."""
-
-    def plays(self, number: int, step: int) -> bool:
-        """Returns whether a group is part of a step (counted from 0)."""
-        return self.playing is None or number in self.playing(step)
+    """The numbers of the environment's groups, over all processes."""
+    algorithm: Algorithm
 
     @property
     def mine(self) -> dict[int, int]:
-        """This process's group numbers in a step, each with its position in ``groups``.
+        """This process's group numbers, each with its position in ``groups``.
 
         The number of a group decides which process has it.
         """
@@ -213,23 +219,40 @@ class Source(ABC):
     uses no collective operation and no global random numbers.
     """
 
+    Options: ClassVar[Any] = None
+    """The dataclass of the options; None: there are none."""
+
+    @classmethod
+    def check(cls, options: Any, config: Config, training: EnvDescription) -> None:
+        """Raises an error if the source cannot provide episodes for this configuration.
+
+        The trainer calls it before any work.
+        """
+
+    @classmethod
+    def group_sizes(cls, options: Any, config: Config) -> Collection[int] | None:
+        """Returns every possible number of episodes per group, failed episodes included.
+
+        None: unknown.
+        """
+        return None
+
+    @classmethod
+    def build(cls, options: Any, context: RunContext) -> Source:
+        """Returns the source of one process."""
+        return cls(options, context)  # type: ignore[call-arg]
+
     @property
     def failures(self) -> Sequence[Failure]:
         """Environment failures of the latest step; none by default. A failure is never a reward."""
         return ()
 
     @abstractmethod
-    def next(self, step: int, horizon: int) -> list[Group]:
-        """Returns this process's groups of a step (counted from 0).
-
-        Group numbers are unique over all processes.
+    def next(self, plan: StepPlan) -> list[Group]:
+        """Returns this process's groups of a step: those of ``RunContext.mine`` in ``plan.groups``.
 
         A group that the policy did not just play is marked ``from_dataset``: it does not count in
         the policy's success rate.
-
-        Args:
-            step: the step, from 0.
-            horizon: the number of turns that an episode may take.
         """
 
     def close(self) -> None:
@@ -240,56 +263,33 @@ class Source(ABC):
         """
 
 
-class SourcePlugin(ABC):
-    """The options of a source."""
+class Scorer(ABC):
+    """Changes the rewards of episodes before the update.
 
-    def check(self, config: Config, training: Description) -> None:
-        """Raises an error if the source cannot provide episodes for this configuration.
+    Scores and successes stay the environment's.
+    """
 
-        The trainer calls it before any work.
-        """
-
-    def group_sizes(self, config: Config) -> Collection[int] | None:
-        """Returns every possible number of episodes per group, failed episodes included.
-
-        None: unknown.
-        """
-        return None
-
-    @abstractmethod
-    def build(self, context: RunContext) -> Source:
-        """Returns the source of one process."""
-
-
-class ScorerPlugin(ABC):
-    """The options of a scorer."""
-
+    Options: ClassVar[Any] = None
+    """The dataclass of the options; None: the class itself has them."""
     learned: ClassVar[bool] = False
     """The score comes from a trained model.
 
     The metrics then include the KL divergence from the initial policy.
     """
 
-    def check(self, config: Config, training: Description) -> None:
+    @classmethod
+    def check(cls, options: Any, config: Config, training: EnvDescription) -> None:
         """Raises an error if the scorer cannot work with this configuration.
 
         The trainer calls it before any work.
         """
 
-    @abstractmethod
-    def build(self, context: RunContext) -> "Scorer":
-        """Returns the scorer of one process."""
-
-
-class Scorer(ScorerPlugin):
-    """Changes the rewards of episodes before the update.
-
-    Scores and successes stay the environment's.
-    """
-
-    def build(self, context: RunContext) -> "Scorer":
-        """Returns itself: a scorer without state is its own options."""
-        return self
+    @classmethod
+    def build(cls, options: Any, context: RunContext) -> Scorer:
+        """Returns the scorer of one process: its options, or an object that is made of them."""
+        if isinstance(options, cls):
+            return options
+        return cls(options, context)  # type: ignore[call-arg]
 
     @abstractmethod
     def score(self, groups: Sequence[Group]) -> list[Group]:
@@ -303,22 +303,23 @@ class Scorer(ScorerPlugin):
 class Tracker(ABC):
     """Shows a run in another program. Only the main process calls it."""
 
+    Options: ClassVar[Any] = None
+    """The dataclass of the options; None: there are none."""
+
+    @classmethod
+    def build(cls, options: Any, config: Mapping[str, Any], folder: Path) -> Tracker:
+        """Starts or resumes a tracked run.
+
+        Args:
+            options: the options.
+            config: the run's configuration as plain data.
+            folder: the run folder.
+        """
+        return cls(options, config, folder)  # type: ignore[call-arg]
+
     @abstractmethod
     def log(self, step: int, metrics: Mapping[str, float], episodes: Sequence[Trajectory]) -> None:
         """Receives the metrics of a step (counted from 1) and a few of its episodes."""
 
     def finish(self) -> None:
         """Writes all pending data; nothing by default."""
-
-
-class TrackerPlugin(ABC):
-    """The options of a tracker."""
-
-    @abstractmethod
-    def build(self, config: Mapping[str, Any], folder: Path) -> Tracker:
-        """Starts or resumes a tracked run.
-
-        Args:
-            config: the run's configuration as plain data.
-            folder: the run folder.
-        """

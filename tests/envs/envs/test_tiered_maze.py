@@ -14,7 +14,7 @@ from raised import raises
 
 from agentgym_envs.envs.maze.tiered_tasks import TieredMazeTasks
 from agentgym_envs.errors import TaskError
-from agentgym_envs.wrappers.formats import FunctionCall
+from agentgym_envs.wrappers.formats import FunctionCallFormat
 
 ID = "agentgym/TieredMaze-v0"
 TOOLS, VERBS = ("key", "axe", "torch"), ("unlock", "clear", "light")
@@ -255,7 +255,7 @@ def shown(maze, state):
 
 
 def test_a_tool_call_writes_the_action_of_each_barrier():
-    calls = FunctionCall(gymnasium.make(ID).unwrapped.tools)
+    calls = FunctionCallFormat(gymnasium.make(ID).unwrapped.tools)
     for verb in VERBS:
         call = {"name": verb, "arguments": {"direction": "west"}}
         assert calls.parse(json.dumps(call)) == f"{verb} west"

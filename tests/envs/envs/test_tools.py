@@ -20,18 +20,18 @@ from stub_model import StubModel, ok
 from agentgym_envs import errors, registry
 from agentgym_envs.envs.tools.domain import ToolError, content
 from agentgym_envs.envs.tools.env import BUSY
-from agentgym_envs.envs.tools.facts import Fact
+from agentgym_envs.envs.tools.facts import RequiredFact
 from agentgym_envs.envs.tools.listing import listed
 from agentgym_envs.envs.tools.model_user import rules
-from agentgym_envs.envs.tools.parameters import BadCall, Id
+from agentgym_envs.envs.tools.parameters import BadCall, IdType
 from agentgym_envs.envs.tools.tasks import DOMAINS, KINDS, case_of, tasks
 from agentgym_envs.envs.tools.understanding import understand
 from agentgym_envs.envs.tools.user import CONSENT, PATIENCE, ScriptedUser
 from agentgym_envs.evaluate.plan import plan as make_plan
-from agentgym_envs.models.answers import Reply, ToolCall, Usage
+from agentgym_envs.models.answers import ModelReply, TokenUsage, ToolCall
 from agentgym_envs.pool import describe
-from agentgym_envs.serve.tools import Toolbox
-from agentgym_envs.wrappers.formats import FunctionCall
+from agentgym_envs.serve.tools import EnvTools
+from agentgym_envs.wrappers.formats import FunctionCallFormat
 
 ID = "agentgym/Tools-v0"
 FORBIDDEN = {
@@ -472,7 +472,7 @@ def test_every_unknown_id_is_an_error(task_id):
     database, tried = deepcopy(case.database), 0
     known = {key[0]: key for table in case.database.values() for key in table}
     for function in domain.functions.values():
-        ids = {n: p for n, p in function.parameters.items() if isinstance(p, Id)}
+        ids = {n: p for n, p in function.parameters.items() if isinstance(p, IdType)}
         good = {n: known[p.letter] if n in ids else 1 for n, p in function.parameters.items()}
         for name, parameter in ids.items():
             unknown = f"{parameter.letter}-{'0' * parameter.digits}"
@@ -574,7 +574,7 @@ def test_values_may_have_quotation_marks_and_searches_have_commas():
     ],
 )
 def test_facts_are_found_in_the_forms_that_people_write(kind, value, text, told):
-    assert Fact(kind, value).told_in(text) == told
+    assert RequiredFact(kind, value).told_in(text) == told
 
 
 @pytest.mark.parametrize(
@@ -810,7 +810,8 @@ def test_an_unknown_user_is_named():
 
 def test_the_tools_have_types_also_in_another_process():
     schemas = {
-        t["function"]["name"]: t["function"] for t in FunctionCall(describe(ID).tools).schema()
+        t["function"]["name"]: t["function"]
+        for t in FunctionCallFormat(describe(ID).tools).schema()
     }
     assert len(schemas) == 1 + 13 + 13
     renew = schemas["renew_loan"]
@@ -836,13 +837,13 @@ class Caller:
         self.tools, self.seen = tools, messages
         call = json.loads(next(self.calls))
         made = ToolCall(call["name"], json.dumps(call["arguments"]), "c")
-        return Reply(text="", usage=Usage(1, 1), tool_calls=(made,))
+        return ModelReply(text="", usage=TokenUsage(1, 1), tool_calls=(made,))
 
 
 def test_an_agent_with_function_calls_gets_the_types_and_solves_a_task(tmp_path):
     task_id = "trains-refund-6"
     case = case_of(tasks().get(task_id))
-    calls = FunctionCall(registry.make(ID).unwrapped.tools)
+    calls = FunctionCallFormat(registry.make(ID).unwrapped.tools)
     plan = [a for action in case.plan for a in [action] * (1 + (case.busy and action in case.gold))]
     model = Caller(map(calls.render, plan))
     items, _ = make_plan(ID, tasks=task_id)
@@ -854,14 +855,14 @@ def test_an_agent_with_function_calls_gets_the_types_and_solves_a_task(tmp_path)
 
 
 def test_mcp_has_the_types_and_a_session():
-    toolbox = Toolbox(SimpleNamespace(description=describe(ID)))
+    toolbox = EnvTools(SimpleNamespace(description=describe(ID)))
     schemas = {tool["name"]: tool["inputSchema"] for tool in toolbox.schemas()}
     assert schemas["renew_loan"]["required"] == ["session", "loan", "days"]
     assert schemas["renew_loan"]["properties"]["days"]["maximum"] == 60
 
 
 def test_the_plans_are_calls_of_tools():
-    calls = FunctionCall(registry.make(ID).unwrapped.tools)
+    calls = FunctionCallFormat(registry.make(ID).unwrapped.tools)
     for task_id in IDS[::7]:
         for action in case_of(tasks().get(task_id)).plan:
             assert calls.parse(calls.render(action)) == action

@@ -10,12 +10,12 @@ from raised import raises
 from stub_model import StubModel, ok
 
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.evaluate.agents import Ending, load
-from agentgym_envs.evaluate.agents.base import AgentFactory, Opening
+from agentgym_envs.evaluate.agents import EpisodeEnding, load
+from agentgym_envs.evaluate.agents.base import AgentFactory, EpisodeOpening
 from agentgym_envs.evaluate.plan import plan
 from agentgym_envs.feedback.export import LeftOut, conversation
 from agentgym_envs.models.answers import ToolCall
-from agentgym_envs.models.client import Client, Endpoint
+from agentgym_envs.models.client import ChatClient, ModelEndpoint
 
 REACT = "Thought: north seems right.\nAction: go north"
 
@@ -151,7 +151,7 @@ def test_lessons_of_failures_reach_the_next_attempt_also_in_a_later_run(tmp_path
 def test_a_success_leaves_no_lesson():
     model = Model(lambda m: "unasked")
     agent = load("reflect").make(model)
-    ending = agent.end(Ending("done", success=True, score=1.0, truncated=False))
+    ending = agent.end(EpisodeEnding("done", success=True, score=1.0, truncated=False))
     with pytest.raises(StopIteration) as stopped:
         ending.send(None)
     assert stopped.value.value is None
@@ -368,10 +368,10 @@ def test_the_latest_picture_is_sent_with_the_conversation(agent):
     """
 
     async def conversation(url):
-        async with Client(Endpoint(model="stub", base_url=url)) as client:
+        async with ChatClient(ModelEndpoint(model="stub", base_url=url)) as client:
             player = load(agent).make(client)
             await player.start(
-                Opening(
+                EpisodeOpening(
                     "task", 0, "", "Rules.", "", [{"type": "function", "function": {"name": "act"}}]
                 )
             )

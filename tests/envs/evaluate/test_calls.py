@@ -11,11 +11,11 @@ import pytest
 from raised import raises
 
 from agentgym_envs.errors import AgentFailure, ArgumentError
-from agentgym_envs.evaluate.calls import Caller, brief, made
+from agentgym_envs.evaluate.calls import AgentCaller, brief, made
 
 
 def call(agent, limit=None, method="act"):
-    return asyncio.run(Caller(limit).call(agent, method, "observation"))
+    return asyncio.run(AgentCaller(limit).call(agent, method, "observation"))
 
 
 def agent(act):
@@ -71,12 +71,12 @@ def test_a_thread_that_hangs_does_not_delay_the_end_of_the_process():
     code = """
 import asyncio, time
 from agentgym_envs.errors import AgentFailure
-from agentgym_envs.evaluate.calls import Caller
+from agentgym_envs.evaluate.calls import AgentCaller
 class Mine:
     def act(self, observation):
         time.sleep(600)
 try:
-    asyncio.run(Caller(0.1).call(Mine(), "act", "x"))
+    asyncio.run(AgentCaller(0.1).call(Mine(), "act", "x"))
 except AgentFailure as error:
     print(error)
 """
@@ -126,7 +126,7 @@ def test_a_coroutine_that_cancels_its_own_task_is_a_failure():
 
 def test_a_call_can_be_cancelled_from_outside():
     async def go():
-        task = asyncio.create_task(Caller(5).call(agent(patient), "act", "observation"))
+        task = asyncio.create_task(AgentCaller(5).call(agent(patient), "act", "observation"))
         await asyncio.sleep(0)
         task.cancel()
         await task

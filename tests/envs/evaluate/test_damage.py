@@ -15,7 +15,7 @@ from agentgym_envs.cli import app
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate import record
 from agentgym_envs.evaluate.record import EPISODES, PROMPTS, SETTINGS, USAGE
-from agentgym_envs.report.following import Following
+from agentgym_envs.report.following import FollowedRuns
 
 
 @pytest.fixture(scope="module")
@@ -90,4 +90,4 @@ def test_episodes_with_a_manifest_are_compared_with_it(played, tmp_path):
     found = f"{folder} is damaged: {EPISODES} has "
     with pytest.raises(ArgumentError, match=found):
         record.read(folder)
-    assert found in Following([folder]).broken[0]
+    assert found in FollowedRuns([folder]).broken[0]

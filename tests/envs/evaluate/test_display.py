@@ -5,18 +5,20 @@ import io
 import pytest
 
 from agentgym_envs.evaluate.display import show
-from agentgym_envs.evaluate.tables import PAIRED, Table
-from agentgym_envs.terminal import Output
+from agentgym_envs.evaluate.tables import PAIRED, ResultTable
+from agentgym_envs.terminal import CommandConsole
 
 BASE, OTHER = "results/qwen2.5-7b-instruct-checkpoint-100", "qwen2.5-7b-instruct-checkpoint-2000"
 VALUES = (f"{OTHER} − {BASE}", "40", "+0.125", "-0.01 to +0.26", "7", "2", "0.18")
-COMPARED = Table([(head, head) for head in PAIRED], [dict(zip(PAIRED, VALUES, strict=True))])
-WIDE = Table([(name, name) for name in ("name", *map(str, range(1000, 1040)))], [{"name": "x"}])
+COMPARED = ResultTable([(head, head) for head in PAIRED], [dict(zip(PAIRED, VALUES, strict=True))])
+WIDE = ResultTable(
+    [(name, name) for name in ("name", *map(str, range(1000, 1040)))], [{"name": "x"}]
+)
 
 
 def printed(table, *, terminal, width=80):
     file = io.StringIO()
-    console = Output(file=file, force_terminal=terminal, width=width, color_system=None)
+    console = CommandConsole(file=file, force_terminal=terminal, width=width, color_system=None)
     show(console, table, "the title")
     return file.getvalue().splitlines()
 

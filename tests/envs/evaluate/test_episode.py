@@ -7,8 +7,8 @@ import pytest
 
 from agentgym_envs.evaluate.episode import EnvSlot, play
 from agentgym_envs.evaluate.packing import thought
-from agentgym_envs.evaluate.plan import EvalEnv, Item
-from agentgym_envs.pool import Result
+from agentgym_envs.evaluate.plan import EvalEnv, PlannedEpisode
+from agentgym_envs.pool import PoolResult
 
 
 def played(first, *results):
@@ -17,13 +17,13 @@ def played(first, *results):
 
     class Pool:
         async def reset(self, slot, **start):
-            return Result(slot, "begin", info=first)
+            return PoolResult(slot, "begin", info=first)
 
         async def send(self, slot, action):
             return next(waiting)
 
     turns = []
-    item = Item("", "", "Maze", "task", 0, 0, EvalEnv("agentgym/Maze-v1", {}, "", {}))
+    item = PlannedEpisode("", "", "Maze", "task", 0, 0, EvalEnv("agentgym/Maze-v1", {}, "", {}))
     agent = SimpleNamespace(act=lambda observation, info: "x")
     row = asyncio.run(
         play(item, lambda: agent, EnvSlot(Pool(), 0), form=None, memory=[], turns=turns)
@@ -46,15 +46,19 @@ def played(first, *results):
 )
 def test_what_comes_of_an_episode(reward, ends, info, expected):
     """An environment that says nothing of success succeeds where it ends with a positive return."""
-    row, _ = played({}, Result(0, "on", info={}), Result(0, "end", reward, info=info, **ends))
+    row, _ = played(
+        {}, PoolResult(0, "on", info={}), PoolResult(0, "end", reward, info=info, **ends)
+    )
     assert (row["success"], row["score"], row["end"]) == expected
 
 
 def test_a_turn_that_was_not_understood_stays_marked():
     """Seats a and b speak at once: both are heard after b's words."""
-    one = Result(0, "", info={"seat": "b", "invalids": {"a": False, "b": False}})
-    both = Result(0, "", info={"seat": "b", "invalids": {"a": True, "b": False}})
-    last = Result(0, "", info={"seat": "b", "invalids": {"a": False, "b": True}}, terminated=True)
+    one = PoolResult(0, "", info={"seat": "b", "invalids": {"a": False, "b": False}})
+    both = PoolResult(0, "", info={"seat": "b", "invalids": {"a": True, "b": False}})
+    last = PoolResult(
+        0, "", info={"seat": "b", "invalids": {"a": False, "b": True}}, terminated=True
+    )
     _, turns = played({"seat": "a"}, one, both, last)
     assert [(turn["seat"], turn["invalid"]) for turn in turns] == [
         ("a", True),

@@ -17,8 +17,8 @@ from stub_model import StubModel
 from typer.testing import CliRunner
 
 from agentgym_envs.cli import app
-from agentgym_envs.evaluate.record import EPISODES, SETTINGS, Key, read, write
-from agentgym_envs.evaluate.settings import Settings
+from agentgym_envs.evaluate.record import EPISODES, SETTINGS, EpisodeKey, read, write
+from agentgym_envs.evaluate.settings import RunSettings
 
 MAZE = "agentgym/Maze-v1"
 RULE = "Thought: on.\nAction: go north"
@@ -99,7 +99,7 @@ def test_run_again_it_plays_only_what_is_missing(tmp_path):
         assert len(stub.completions) == asked
         ask(stub, "--attempts", 2)
         assert len(stub.completions) == 2 * asked
-    keys = [Key.of(row) for row in read(tmp_path / "out")[0]]
+    keys = [EpisodeKey.of(row) for row in read(tmp_path / "out")[0]]
     assert len(set(keys)) == len(keys) == 12
 
 
@@ -147,7 +147,7 @@ def test_kill_9_at_any_moment_loses_at_most_the_episodes_in_flight(tmp_path, mom
         )
     rows, cut = read(tmp_path / "out")
     assert cut == 0
-    assert len({Key.of(row) for row in rows}) == len(rows) == episodes
+    assert len({EpisodeKey.of(row) for row in rows}) == len(rows) == episodes
 
 
 def lines(folder):
@@ -535,7 +535,7 @@ def test_lines_that_lack_what_is_needed(change):
 
 
 def test_a_run_does_not_go_on_with_lines_that_lack_what_is_needed():
-    settings = Settings(target=MAZE, split="test", agent="random", format=None)
+    settings = RunSettings(target=MAZE, split="test", agent="random", format=None)
     folder(
         "out",
         {key: value for key, value in line("t").items() if key != "usage"},

@@ -19,8 +19,8 @@ from typer.testing import CliRunner
 
 from agentgym_envs import plugins
 from agentgym_envs.cli import app
-from agentgym_envs.evaluate.agents.base import Ending, Opening, load
-from agentgym_envs.evaluate.estimate import METHODS, Family, Method
+from agentgym_envs.evaluate.agents.base import EpisodeEnding, EpisodeOpening, load
+from agentgym_envs.evaluate.estimate import METHODS, FamilyEstimate, RequestShape
 from agentgym_envs.evaluate.record import EPISODES, LAYOUT, SETTINGS, read, read_settings
 
 MAZE, CRAFT = "agentgym/Maze-v1", "agentgym/TextCraft-v2"
@@ -209,8 +209,10 @@ def test_an_estimate_has_the_requests_that_an_agent_makes(tmp_path, agent, attem
 
     options = {"window": window} if window else {}
     episode(load(agent, options), Model(answer), attempts=attempts, turns=4)
-    family = Family(name="", episodes=attempts, horizon=4, turns=4, system=10, observation=1)
-    tokens = family.tokens(4, 1, window, METHODS.get(agent, Method()), attempts)
+    family = FamilyEstimate(
+        name="", episodes=attempts, horizon=4, turns=4, system=10, observation=1
+    )
+    tokens = family.tokens(4, 1, window, METHODS.get(agent, RequestShape()), attempts)
     assert tokens.completion == len(sent)
     assert tokens.prompt == pytest.approx(sum(sent))
 
@@ -222,11 +224,11 @@ def episode(factory, client, *, attempts, turns):
         memory = []
         for number in range(attempts):
             agent = factory.make(client)
-            await agent.start(Opening("t", number, "goal", "X", "", (), memory))
+            await agent.start(EpisodeOpening("t", number, "goal", "X", "", (), memory))
             for _ in range(turns):
                 await agent.act("room", {})
             if factory.learns:
-                memory.append(await agent.end(Ending("room", False, 0.0, True)))
+                memory.append(await agent.end(EpisodeEnding("room", False, 0.0, True)))
 
     asyncio.run(play())
 

@@ -10,15 +10,15 @@ from stub_apis import StubAnthropic, StubGoogle, StubResponses
 from stub_model import StubModel, ok
 
 from agentgym_envs.evaluate.agents import load
-from agentgym_envs.evaluate.agents.base import Opening
+from agentgym_envs.evaluate.agents.base import EpisodeOpening
 from agentgym_envs.models.connect import connect
-from agentgym_envs.models.endpoint import Endpoint
-from agentgym_envs.wrappers.formats import FunctionCall
+from agentgym_envs.models.endpoint import ModelEndpoint
+from agentgym_envs.wrappers.formats import FunctionCallFormat
 from agentgym_envs.wrappers.responses import FormatError
 
 pytestmark = pytest.mark.usefixtures("provider_sdks")
 
-TOOLS = FunctionCall({"look": "look", "go": "go {direction}"})
+TOOLS = FunctionCallFormat({"look": "look", "go": "go {direction}"})
 MISSING = object()
 
 
@@ -111,10 +111,10 @@ def play(api, answers, turns):
 
     async def main(model):
         name = getattr(model, "api", "chat")
-        endpoint = Endpoint(model="stub", api=name, base_url=model.url, retries=0)
+        endpoint = ModelEndpoint(model="stub", api=name, base_url=model.url, retries=0)
         async with connect(endpoint) as client:
             player = load("function").make(client)
-            await player.start(Opening("task", 0, "", "Rules.", "", TOOLS.schema()))
+            await player.start(EpisodeOpening("task", 0, "", "Rules.", "", TOOLS.schema()))
             return [await player.act(f"seen {turn}", {}) for turn in range(turns)]
 
     with api.stub(answers) as model:

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from agentgym_envs.cli import app
 from agentgym_envs.evaluate import left_out, several, suites, tables
-from agentgym_envs.evaluate.play_job import Outcome
+from agentgym_envs.evaluate.play_job import JobOutcome
 from agentgym_envs.evaluate.record import read, read_settings
 from agentgym_envs.report.command import shown_run, shown_sections
 
@@ -112,8 +112,8 @@ def test_a_part_of_a_scenario_is_not_shown_as_the_scenario(played):
         *("NQ", "Depth 4", "1 of 2 of search", "1 of 2 of textcraft"),
         *("mean of 2 of 5 families", "mean of 2 of 3 scenarios"),
     ]
-    pair = several.Pair("oracle", "small", None)
-    (line,) = several.table([(pair, Outcome(rows, 0, ""))]).lines
+    pair = several.PlayerOnTarget("oracle", "small", None)
+    (line,) = several.table([(pair, JobOutcome(rows, 0, ""))]).lines
     assert line["of small"].endswith("), 1 of 5 families")
 
 

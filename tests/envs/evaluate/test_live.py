@@ -8,9 +8,9 @@ from rich.console import Console
 
 from agentgym_envs.errors import ProviderError
 from agentgym_envs.evaluate import live as module
-from agentgym_envs.evaluate.budget import Usage
-from agentgym_envs.evaluate.live import Live, State
-from agentgym_envs.models.answers import Reply
+from agentgym_envs.evaluate.budget import UsageTotals
+from agentgym_envs.evaluate.live import LiveDisplay, RunCounts
+from agentgym_envs.models.answers import ModelReply
 
 DONE = {"row": "episode", "success": True}
 FAULT = {"row": "fault", "fault": "agent", "error": "bug 1", "task_id": "t", "try": 1}
@@ -25,11 +25,11 @@ class Clock:
 
 def state(used=None, done=(), total=9):
     clock = Clock()
-    return State(done, total, used or Usage(), clock), clock
+    return RunCounts(done, total, used or UsageTotals(), clock), clock
 
 
 def test_calls_turns_and_the_rate_are_of_this_run():
-    used = Usage(calls=50, prompt_tokens=1000, completion_tokens=500)
+    used = UsageTotals(calls=50, prompt_tokens=1000, completion_tokens=500)
     counts, clock = state(used, [DONE])
     used.add({"calls": 4, "prompt_tokens": 80, "completion_tokens": 30})
     clock.now += 10
@@ -60,7 +60,7 @@ def shown(events, *, terminal=False, every=10.0, monkeypatch=None, seconds=0.0):
     counts, _ = state()
 
     async def go():
-        async with Live(console, "m on Maze", counts) as live:
+        async with LiveDisplay(console, "m on Maze", counts) as live:
             events(live)
             await asyncio.sleep(seconds)
 
@@ -123,7 +123,7 @@ def test_in_a_terminal_the_lines_are_redrawn(text):
 def test_replies_that_reach_the_limit_are_shown_and_warned_about_once():
     def events(live):
         for n in range(60):
-            live.reply(Reply(text="x", finish="length" if n % 3 == 0 else "stop"))
+            live.reply(ModelReply(text="x", finish="length" if n % 3 == 0 else "stop"))
         assert "20 of 60 replies cut" in live.state.news
 
     (warning,) = shown(events).splitlines()
@@ -132,6 +132,6 @@ def test_replies_that_reach_the_limit_are_shown_and_warned_about_once():
 
     def few(live):
         for n in range(60):
-            live.reply(Reply(text="x", finish="length" if n == 0 else "stop"))
+            live.reply(ModelReply(text="x", finish="length" if n == 0 else "stop"))
 
     assert shown(few) == ""

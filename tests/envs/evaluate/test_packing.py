@@ -12,7 +12,7 @@ from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate import record
 from agentgym_envs.evaluate.packing import packed, unpacked
 from agentgym_envs.evaluate.record import EPISODES, LAYOUT, SETTINGS
-from agentgym_envs.models.answers import Reply, ToolCall
+from agentgym_envs.models.answers import ModelReply, ToolCall
 
 WORDS = ("north of the lamp " * 8, "the red ball, " * 9, "“ö” \ud800 " * 20, "short", "")
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=3).map("".join)
@@ -59,7 +59,9 @@ class Thinking(Model):
         reasoning, text = f"reasoning {n} " * 30, f"Thought: text {n} " * 30 + "\nAction: go north"
         calls = (ToolCall("go", '{"direction": "north"}', f"call {n}"),) if tools else ()
         blocks = [{"type": "thinking", "thinking": reasoning}, {"type": "text", "text": text}]
-        return Reply(text=text, reasoning=reasoning, tool_calls=calls, replay={"anthropic": blocks})
+        return ModelReply(
+            text=text, reasoning=reasoning, tool_calls=calls, replay={"anthropic": blocks}
+        )
 
 
 @pytest.mark.parametrize("agent", ["chat", "react", "function"])

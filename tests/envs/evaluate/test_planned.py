@@ -13,10 +13,10 @@ from agentgym_envs.cli import app
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate import planned, read_rows, record, several, tables
 from agentgym_envs.evaluate.metrics import summarise
-from agentgym_envs.evaluate.play_job import INTERRUPTED, Outcome
-from agentgym_envs.evaluate.settings import Settings
+from agentgym_envs.evaluate.play_job import INTERRUPTED, JobOutcome
+from agentgym_envs.evaluate.settings import RunSettings
 
-SAMPLE = Settings(agent="chat")
+SAMPLE = RunSettings(agent="chat")
 MAZE = "agentgym/Maze-v1"
 
 
@@ -113,7 +113,7 @@ def test_comparisons_name_the_runs_that_are_incomplete():
 
 def filled(folder, *plans, rows=()):
     for one in plans:
-        opened = record.Record(folder, SAMPLE)
+        opened = record.RunRecord(folder, SAMPLE)
         try:
             opened.plan(one)
             for row in rows:
@@ -166,7 +166,7 @@ def test_an_interrupted_evaluation_is_reported_as_one(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     command = ["eval", MAZE, "--agent", "oracle", "--episodes", 6, "--out", "run"]
     command += ["--workers", 1, "--concurrency", 1]
-    real = record.Record.add
+    real = record.RunRecord.add
 
     def add(self, row):
         if len(self.rows) == 2:
@@ -174,7 +174,7 @@ def test_an_interrupted_evaluation_is_reported_as_one(tmp_path, monkeypatch):
         real(self, row)
 
     with monkeypatch.context() as patched:
-        patched.setattr(record.Record, "add", add)
+        patched.setattr(record.RunRecord, "add", add)
         shown = call(*command, status=1)
     assert "2 of 6 episodes, incomplete" in shown
     assert "2 of 6 1.000 " in shown
@@ -210,8 +210,10 @@ def test_a_comparison_of_targets_marks_those_that_an_interrupt_left(monkeypatch,
     rows = [episode("a")]
     rows += planned.missing(rows, planned.extended([], plan("a", "b")))
     job = SimpleNamespace(skipped=())
-    monkeypatch.setattr(several, "carry_out", lambda job: Outcome(rows, 1, INTERRUPTED))
-    assert not several.carry_out_all([several.Pair("m", name, job) for name in ("one", "two")])
+    monkeypatch.setattr(several, "carry_out", lambda job: JobOutcome(rows, 1, INTERRUPTED))
+    assert not several.carry_out_all(
+        [several.PlayerOnTarget("m", name, job) for name in ("one", "two")]
+    )
     shown = " ".join(capsys.readouterr().out.split())
     assert "one two" in shown
     assert "1.000 (0.05–1.00)* [0.50–1.00] none*" in shown

@@ -7,12 +7,12 @@ from evaluations import Model, evaluate, mazes
 from rich.console import Console
 
 from agentgym_envs.evaluate import tables
-from agentgym_envs.evaluate.budget import Usage as Used
-from agentgym_envs.evaluate.live import Live, State
+from agentgym_envs.evaluate.budget import UsageTotals as Used
+from agentgym_envs.evaluate.live import LiveDisplay, RunCounts
 from agentgym_envs.evaluate.prompt_limit import prompt_limit
-from agentgym_envs.evaluate.record import Rows
-from agentgym_envs.evaluate.transcript import Transcript
-from agentgym_envs.models.answers import Reply, Usage
+from agentgym_envs.evaluate.record import EpisodeRows
+from agentgym_envs.evaluate.transcript import EpisodeTranscript
+from agentgym_envs.models.answers import ModelReply, TokenUsage
 
 GROWING = [400 * n for n in range(1, 21)]
 
@@ -76,8 +76,8 @@ class Server(Model):
     async def complete(self, messages, *, tools=None, sample=""):
         self.asked.append(messages)
         words = sum(len(str(message["content"]).split()) for message in messages)
-        usage = None if self.limit is None else Usage(min(words, self.limit), 3)
-        return Reply(text=f"I go on. {len(self.asked)} " * 9, usage=usage)
+        usage = None if self.limit is None else TokenUsage(min(words, self.limit), 3)
+        return ModelReply(text=f"I go on. {len(self.asked)} " * 9, usage=usage)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_an_episode_whose_prompts_were_cut_is_reported(tmp_path, limit, options,
     notes = [note for note in tables.results(played).notes if "num_ctx" in note]
     assert [note.startswith("2 episodes: ") for note in notes] == [True] * found
     written = io.StringIO()
-    live = Live(Console(file=written, width=200), "x", State((), 2, Used()))
+    live = LiveDisplay(Console(file=written, width=200), "x", RunCounts((), 2, Used()))
     for row in played:
         live.row(row)
     assert written.getvalue().count("num_ctx") == found
@@ -102,11 +102,15 @@ def test_an_episode_whose_prompts_were_cut_is_reported(tmp_path, limit, options,
 def transcript(counts, messages, seats=("",)):
     """Returns the line of an episode; ``messages`` returns what the n-th request of a seat sent."""
     turns = []
-    kept = Transcript(Rows().share, turns)
+    kept = EpisodeTranscript(EpisodeRows().share, turns)
     for n, count in enumerate(counts):
         for seat in seats:
             tokens = count(n, seat)
-            kept.add(messages(n, seat), (), Reply(text=f"reply {n} {seat}", usage=Usage(tokens, 1)))
+            kept.add(
+                messages(n, seat),
+                (),
+                ModelReply(text=f"reply {n} {seat}", usage=TokenUsage(tokens, 1)),
+            )
             turns.append({"seat": seat})
     return kept.row
 

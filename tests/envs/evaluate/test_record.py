@@ -9,10 +9,10 @@ import pytest
 from raised import raises
 
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.evaluate.record import EPISODES, SETTINGS, Key, Record, episodes, read
-from agentgym_envs.evaluate.settings import Settings
+from agentgym_envs.evaluate.record import EPISODES, SETTINGS, EpisodeKey, RunRecord, episodes, read
+from agentgym_envs.evaluate.settings import RunSettings
 
-SAMPLE = Settings(agent="react", model="small", sampling={"temperature": 0.5})
+SAMPLE = RunSettings(agent="react", model="small", sampling={"temperature": 0.5})
 
 
 def line(task="t", attempt=0, row="episode", **more):
@@ -30,20 +30,20 @@ def line(task="t", attempt=0, row="episode", **more):
 
 
 def test_what_was_added_is_there_again(tmp_path):
-    opened = Record(tmp_path / "run", SAMPLE)
+    opened = RunRecord(tmp_path / "run", SAMPLE)
     opened.add(line(text="odd \ud800   \x00 “text”"))
     opened.close()
-    again = Record(tmp_path / "run", SAMPLE)
+    again = RunRecord(tmp_path / "run", SAMPLE)
     assert again.rows == [line(text="odd \ud800   \x00 “text”")]
     again.add(line("u"))
     again.close()
-    assert [Key.of(row).task_id for row in episodes(read(tmp_path / "run")[0])] == ["t", "u"]
+    assert [EpisodeKey.of(row).task_id for row in episodes(read(tmp_path / "run")[0])] == ["t", "u"]
 
 
 def test_a_line_is_on_the_disk_before_the_next_episode(tmp_path, monkeypatch):
     """Not only in the system's memory, which a power cut empties."""
     synced = []
-    opened = Record(tmp_path / "run", SAMPLE)
+    opened = RunRecord(tmp_path / "run", SAMPLE)
     monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.pread(file, 9999, 0)))
     opened.add(line("a"))
     opened.close()
@@ -51,13 +51,13 @@ def test_a_line_is_on_the_disk_before_the_next_episode(tmp_path, monkeypatch):
 
 
 def test_half_a_last_line_is_dropped_and_nothing_else(tmp_path):
-    opened = Record(tmp_path, SAMPLE) if not list(tmp_path.iterdir()) else None
+    opened = RunRecord(tmp_path, SAMPLE) if not list(tmp_path.iterdir()) else None
     opened.add(line("a"))
     opened.close()
     with (tmp_path / EPISODES).open("a") as file:
         file.write('{"row": "epis')
     assert read(tmp_path) == ([line("a")], 13)
-    again = Record(tmp_path, SAMPLE)
+    again = RunRecord(tmp_path, SAMPLE)
     assert (again.rows, again.cut) == ([line("a")], 13)
     again.add(line("b"))
     again.close()
@@ -73,14 +73,14 @@ def test_half_a_last_line_is_dropped_and_nothing_else(tmp_path):
     ],
 )
 def test_results_of_other_settings_are_not_mixed(tmp_path, change, message):
-    opened = Record(tmp_path, SAMPLE)
+    opened = RunRecord(tmp_path, SAMPLE)
     opened.add(line())
     opened.close()
     before = (tmp_path / SETTINGS).read_bytes()
     with pytest.raises(ArgumentError, match=message):
-        Record(
+        RunRecord(
             tmp_path,
-            Settings(
+            RunSettings(
                 **{"agent": "react", "model": "small", "sampling": {"temperature": 0.5}, **change}
             ),
         )
@@ -89,15 +89,15 @@ def test_results_of_other_settings_are_not_mixed(tmp_path, change, message):
 
 def test_settings_without_a_line_claim_nothing(tmp_path):
     """A command that failed after making the folder does not block the corrected command."""
-    Record(tmp_path, SAMPLE).close()
-    Record(tmp_path, replace(SAMPLE, model="large")).close()
+    RunRecord(tmp_path, SAMPLE).close()
+    RunRecord(tmp_path, replace(SAMPLE, model="large")).close()
     assert json.loads((tmp_path / SETTINGS).read_text())["model"] == "large"
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path):
     (tmp_path / "thesis.tex").write_text("years of work")
     with raises(ArgumentError, "not empty"):
-        Record(tmp_path, SAMPLE)
+        RunRecord(tmp_path, SAMPLE)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
@@ -105,19 +105,20 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path):
     "text", ["no json", "[1]", '{"row": "episode"}', json.dumps(line(row="poem"))]
 )
 def test_a_line_that_is_none_is_named_and_kept(tmp_path, text):
-    Record(tmp_path, SAMPLE).close()
+    RunRecord(tmp_path, SAMPLE).close()
     written = json.dumps(line()) + "\n" + text + "\n"
     (tmp_path / EPISODES).write_text(written)
     with raises(ArgumentError, "line 2", EPISODES):
-        Record(tmp_path, SAMPLE)
+        RunRecord(tmp_path, SAMPLE)
     assert (tmp_path / EPISODES).read_text() == written
 
 
 def test_one_run_at_a_time_until_it_is_killed(tmp_path):
     code = (
         "import sys, time; from pathlib import Path; from agentgym_envs.evaluate.record import"
-        " Record;from agentgym_envs.evaluate.settings import Settings;r = Record(Path(sys.argv[1]),"
-        " Settings(agent='react', model='small', sampling={'temperature': 0.5}));print('open',"
+        " RunRecord; from agentgym_envs.evaluate.settings import RunSettings;"
+        " r = RunRecord(Path(sys.argv[1]), RunSettings(agent='react', model='small',"
+        " sampling={'temperature': 0.5})); print('open',"
         " flush=True); time.sleep(60)"
     )
     with subprocess.Popen(
@@ -125,14 +126,16 @@ def test_one_run_at_a_time_until_it_is_killed(tmp_path):
     ) as other:
         assert other.stdout.readline() == "open\n"
         with raises(ArgumentError, "another run"):
-            Record(tmp_path, SAMPLE)
+            RunRecord(tmp_path, SAMPLE)
         os.kill(other.pid, signal.SIGKILL)
         other.wait()
-        Record(tmp_path, SAMPLE).close()
+        RunRecord(tmp_path, SAMPLE).close()
 
 
 def test_the_key_depends_on_everything_in_the_settings_and_on_nothing_else():
-    assert SAMPLE.key == Settings(sampling={"temperature": 0.5}, model="small", agent="react").key
+    assert (
+        SAMPLE.key == RunSettings(sampling={"temperature": 0.5}, model="small", agent="react").key
+    )
     others = [
         {"agent": "chat"},
         {"options": {"window": 1}},
@@ -143,6 +146,6 @@ def test_the_key_depends_on_everything_in_the_settings_and_on_nothing_else():
     ]
     base = {"agent": "react", "model": "small", "sampling": {"temperature": 0.5}}
     assert (
-        len({Settings(**{**base, **other}).key for other in others} | {SAMPLE.key})
+        len({RunSettings(**{**base, **other}).key for other in others} | {SAMPLE.key})
         == len(others) + 1
     )

@@ -18,11 +18,11 @@ from agentgym_envs.errors import (
 )
 from agentgym_envs.evaluate import runner as module
 from agentgym_envs.evaluate.agents.base import AgentFactory
-from agentgym_envs.evaluate.plan import EvalEnv, Item
-from agentgym_envs.evaluate.record import Key, Rows
-from agentgym_envs.evaluate.runner import DISTURBANCES, GIVE_UP, REFUSALS, Limits, Runner
-from agentgym_envs.evaluate.settings import Settings
-from agentgym_envs.models.answers import Reply
+from agentgym_envs.evaluate.plan import EvalEnv, PlannedEpisode
+from agentgym_envs.evaluate.record import EpisodeKey, EpisodeRows
+from agentgym_envs.evaluate.runner import DISTURBANCES, GIVE_UP, REFUSALS, EvalRunner, RunLimits
+from agentgym_envs.evaluate.settings import RunSettings
+from agentgym_envs.models.answers import ModelReply
 
 PLAYED = {"success": True, "score": 1.0, "end": "terminated", "turns": [], "memory": None}
 LOST, FAILED, DOWN = NeighbourFailed("lost"), EnvRaised("failed"), ProviderError("down", 500)
@@ -58,14 +58,14 @@ def run(monkeypatch):
         monkeypatch.setattr(module, "PAUSE", 0.0)
         monkeypatch.setattr(Pool, "counts", [])
         env = EvalEnv("agentgym/Maze-v1", {}, "", {})
-        limits = Limits(**{"retries": 0, "concurrency": 1, **limits})
+        limits = RunLimits(**{"retries": 0, "concurrency": 1, **limits})
         factory = AgentFactory("x", lambda observation, info: "x", {})
-        record = Rows()
+        record = EpisodeRows()
         if replied:  # in an earlier run
-            key = Key("", "Maze", "task-0", 1, Settings(agent="x").key)._asdict()
+            key = EpisodeKey("", "Maze", "task-0", 1, RunSettings(agent="x").key)._asdict()
             record.add({"row": "episode", **key, "usage": {"calls": 1}})
-        made = Runner(
-            settings=Settings(agent="x"),
+        made = EvalRunner(
+            settings=RunSettings(agent="x"),
             factory=factory,
             record=record,
             limits=limits,
@@ -73,7 +73,9 @@ def run(monkeypatch):
             client=client,
         )
         asyncio.run(
-            made.run([Item("", "", "Maze", f"task-{n}", 0, 0, env) for n in range(episodes)])
+            made.run(
+                [PlannedEpisode("", "", "Maze", f"task-{n}", 0, 0, env) for n in range(episodes)]
+            )
         )
         assert next(left, None) is None, "each outcome was asked for"
         return made
@@ -105,7 +107,7 @@ class Server:
         return outcome
 
 
-HELLO = Reply(text="hello")
+HELLO = ModelReply(text="hello")
 
 
 def test_an_outage_costs_no_try_and_ends_the_run_by_its_time(run):
@@ -188,11 +190,16 @@ def test_attempts_that_learn_are_played_in_their_order(monkeypatch):
     monkeypatch.setattr(module, "play", play)
     monkeypatch.setattr(module, "AsyncEnvPool", Pool)
     env, factory = EvalEnv("agentgym/Maze-v1", {}, "", {}), AgentFactory("x", Learner, {})
-    made = Runner(
-        settings=Settings(agent="x"), factory=factory, record=Rows(), limits=Limits(concurrency=1)
+    made = EvalRunner(
+        settings=RunSettings(agent="x"),
+        factory=factory,
+        record=EpisodeRows(),
+        limits=RunLimits(concurrency=1),
     )
     asyncio.run(
-        made.run([Item("", "", "Maze", task, 0, n, env) for n in (2, 0, 1) for task in "ab"])
+        made.run(
+            [PlannedEpisode("", "", "Maze", task, 0, n, env) for n in (2, 0, 1) for task in "ab"]
+        )
     )
     memories = [[], ["{} 0"], ["{} 0", "{} 1"]]
     assert played == [

@@ -22,7 +22,7 @@ from agentgym_envs.errors import (
 )
 from agentgym_envs.evaluate.agents import ASK_ORACLE, load
 from agentgym_envs.evaluate.agents.base import AgentFactory
-from agentgym_envs.evaluate.budget import Budget
+from agentgym_envs.evaluate.budget import UsageBudget
 from agentgym_envs.evaluate.plan import plan
 from agentgym_envs.evaluate.record import episodes
 
@@ -196,7 +196,8 @@ def test_a_context_that_is_spent_ends_the_episode_and_it_counts(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("budget", "calls"), [(Budget(tokens=1000), 12), (Budget(tokens=990), 9), (Budget(cost=2.0), 9)]
+    ("budget", "calls"),
+    [(UsageBudget(tokens=1000), 12), (UsageBudget(tokens=990), 9), (UsageBudget(cost=2.0), 9)],
 )
 def test_a_budget_begins_no_more_episodes_and_counts_what_earlier_runs_used(
     tmp_path, budget, calls
@@ -220,7 +221,7 @@ def test_a_budget_needs_a_server_that_counts(tmp_path):
         async def complete(self, messages, *, tools=None, sample=""):
             return replace(await super().complete(messages), usage=None)
 
-    for budget in (Budget(tokens=10), Budget(cost=10.0)):
+    for budget in (UsageBudget(tokens=10), UsageBudget(cost=10.0)):
         with raises(ArgumentError, "tokens"):
             evaluate(tmp_path, mazes(1), client=Silent(), budget=budget)
     assert (

@@ -6,13 +6,13 @@ import pytest
 from raised import raises
 
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.evaluate.record import LAYOUT, SETTINGS, Record, read_settings
+from agentgym_envs.evaluate.record import LAYOUT, SETTINGS, RunRecord, read_settings
 from agentgym_envs.evaluate.sessions import session, without_secrets
-from agentgym_envs.evaluate.settings import Settings
-from agentgym_envs.models.endpoint import Endpoint
+from agentgym_envs.evaluate.settings import RunSettings
+from agentgym_envs.models.endpoint import ModelEndpoint
 
-SAMPLE = Settings(agent="react", model="m")
-SERVER = Endpoint(model="m", base_url="http://127.0.0.1:1/v1", api_key_env="MY_KEY")
+SAMPLE = RunSettings(agent="react", model="m")
+SERVER = ModelEndpoint(model="m", base_url="http://127.0.0.1:1/v1", api_key_env="MY_KEY")
 ROW = {
     **dict.fromkeys(("suite", "scenario", "family", "env_id", "task_id", "settings"), "x"),
     "row": "fault",
@@ -30,7 +30,7 @@ def one(version="1.0", **more):
 
 
 def play(folder, version, *, change=False):
-    record = Record(folder, SAMPLE)
+    record = RunRecord(folder, SAMPLE)
     try:
         record.begin(one(version), change=change)
         record.add(ROW)
@@ -65,7 +65,7 @@ def test_a_folder_of_a_newer_version_is_left_alone(tmp_path, layout):
     (tmp_path / SETTINGS).write_text(json.dumps({"layout": layout, "new": 1}))
     kept = (tmp_path / SETTINGS).read_bytes()
     with raises(ArgumentError, "newer version"):
-        Record(tmp_path, SAMPLE)
+        RunRecord(tmp_path, SAMPLE)
     assert [path.name for path in tmp_path.iterdir()] == [SETTINGS]
     assert (tmp_path / SETTINGS).read_bytes() == kept
 
@@ -78,7 +78,7 @@ def test_a_session_names_the_packages_of_its_environments():
 
 
 def test_the_served_models_are_noted_at_once(tmp_path):
-    record = Record(tmp_path, SAMPLE)
+    record = RunRecord(tmp_path, SAMPLE)
     record.begin(one(), change=False)
     for name, served in (("m-1", 1), ("m-1", 1), ("", 1), ("m-2", 2)):
         record.served(name)

@@ -103,7 +103,7 @@ def test_the_web_rows_are_webarenas_where_it_is_hosted(monkeypatch):
 @pytest.fixture
 def small(monkeypatch):
     keep = [f for f in module.suites["agentgym-rl"] if f.name in ("Depth 4", "SynthLoc", "NQ")]
-    elsewhere = module.Family("web", "Intranet", 10, "agentgym/TextCraft-v2", ("intranet-*",))
+    elsewhere = module.SuiteFamily("web", "Intranet", 10, "agentgym/TextCraft-v2", ("intranet-*",))
     monkeypatch.setitem(module.suites, "small", (elsewhere, *keep))
 
 

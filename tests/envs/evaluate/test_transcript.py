@@ -6,9 +6,9 @@ from itertools import product
 import pytest
 from evaluations import Model, evaluate, mazes
 
-from agentgym_envs.evaluate.record import EPISODES, PROMPTS, Rows, prompts, read
-from agentgym_envs.evaluate.transcript import Transcript, conversation, fits, requests
-from agentgym_envs.models.answers import Reply
+from agentgym_envs.evaluate.record import EPISODES, PROMPTS, EpisodeRows, prompts, read
+from agentgym_envs.evaluate.transcript import EpisodeTranscript, conversation, fits, requests
+from agentgym_envs.models.answers import ModelReply
 
 WINDOWED = ["chat", "react", "correct", "plan", "reflect"]
 
@@ -72,11 +72,14 @@ def test_a_run_that_goes_on_stores_no_prompt_again_and_drops_half_a_line(tmp_pat
 
 
 def test_pictures_are_marked_and_tools_are_shared():
-    rows, picture = Rows(), {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}}
-    kept = Transcript(rows.share, [])
+    rows, picture = (
+        EpisodeRows(),
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}},
+    )
+    kept = EpisodeTranscript(rows.share, [])
     tools = [{"type": "function", "function": {"name": "act"}}]
     asked = [{"role": "user", "content": [{"type": "text", "text": "see"}, picture]}]
-    kept.add(asked, tools, Reply(text="ok", reasoning="hm", finish="stop"))
+    kept.add(asked, tools, ModelReply(text="ok", reasoning="hm", finish="stop"))
     assert "base64" not in json.dumps(kept.row)
     (call,) = kept.row["calls"]
     assert rows.prompts[call["tools"]] == tools

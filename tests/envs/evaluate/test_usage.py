@@ -15,11 +15,11 @@ from typer.testing import CliRunner
 
 from agentgym_envs.cli import app
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.evaluate.budget import Usage
-from agentgym_envs.evaluate.record import USAGE, Record
-from agentgym_envs.evaluate.settings import Settings
+from agentgym_envs.evaluate.budget import UsageTotals
+from agentgym_envs.evaluate.record import USAGE, RunRecord
+from agentgym_envs.evaluate.settings import RunSettings
 
-SAMPLE = Settings(agent="chat", model="small")
+SAMPLE = RunSettings(agent="chat", model="small")
 ANSWERED = 5  # requests before the server hangs, in the second episode
 
 
@@ -80,21 +80,21 @@ def counted(folder):
 
 
 def used(folder):
-    opened = Record(folder, SAMPLE)
+    opened = RunRecord(folder, SAMPLE)
     opened.close()
     return {player: usage.tokens for player, usage in opened.used().items()}
 
 
 def test_a_folder_of_an_earlier_version_begins_with_the_tokens_of_its_lines(tmp_path):
-    opened = Record(tmp_path, SAMPLE)
+    opened = RunRecord(tmp_path, SAMPLE)
     usage = {"calls": 2, "prompt_tokens": 30, "completion_tokens": 12}
     opened.add(line("a", usage=usage))
     opened.add(line("b", usages={"x": usage, "y": usage}, usage={"calls": 4}))
     opened.close()
     assert used(tmp_path) == {"": 42, "x": 42, "y": 42}
-    again = Record(tmp_path, SAMPLE)
-    again.use(Usage(calls=1, prompt_tokens=5), "x")
-    again.use(Usage(calls=1, cached_calls=1))
+    again = RunRecord(tmp_path, SAMPLE)
+    again.use(UsageTotals(calls=1, prompt_tokens=5), "x")
+    again.use(UsageTotals(calls=1, cached_calls=1))
     again.close()
     assert used(tmp_path) == {"": 42, "x": 47, "y": 42}
 
@@ -102,7 +102,7 @@ def test_a_folder_of_an_earlier_version_begins_with_the_tokens_of_its_lines(tmp_
 @pytest.mark.parametrize("wrong", ["[]", '{"calls": "x"}', '{"player": 3}', "{"])
 def test_a_broken_line_is_named(tmp_path, wrong):
     (tmp_path / USAGE).write_text('{"calls": 1}\n' + wrong + "\n")
-    opened = Record(tmp_path, SAMPLE)
+    opened = RunRecord(tmp_path, SAMPLE)
     with raises(ArgumentError, "line 2", USAGE):
         opened.used()
     opened.close()

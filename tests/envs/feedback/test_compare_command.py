@@ -4,10 +4,10 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from agentgym_envs.cli import app
-from agentgym_envs.evaluate.record import Rows
+from agentgym_envs.evaluate.record import EpisodeRows
 from agentgym_envs.feedback.pairs import pairs
 from agentgym_envs.feedback.record import read, standing
-from agentgym_envs.feedback.session import Session
+from agentgym_envs.feedback.session import JudgingSession
 from agentgym_envs.feedback.terminal import compare
 
 
@@ -93,7 +93,7 @@ def test_hostile_text_is_no_markup_and_moves_no_cursor():
     console = Console(record=True, width=120, force_terminal=True)
     with console.capture() as captured:
         compare(
-            Session(pairs(played, lambda env_id: text), Rows(), seed=0),
+            JudgingSession(pairs(played, lambda env_id: text), EpisodeRows(), seed=0),
             "kim",
             console=console,
             ask=lambda prompt: "q",

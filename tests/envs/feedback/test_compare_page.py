@@ -19,11 +19,11 @@ from raised import raises
 from watched import watch
 
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.evaluate.record import Rows
+from agentgym_envs.evaluate.record import EpisodeRows
 from agentgym_envs.feedback.pairs import pairs
-from agentgym_envs.feedback.record import Comparisons, read, standing
-from agentgym_envs.feedback.server import Server
-from agentgym_envs.feedback.session import Session
+from agentgym_envs.feedback.record import ComparisonFile, read, standing
+from agentgym_envs.feedback.server import JudgingServer
+from agentgym_envs.feedback.session import JudgingSession
 
 pytestmark = pytest.mark.timeout(120)
 HOSTILE = (
@@ -50,10 +50,10 @@ def runs(*texts, tasks=3):
 @contextmanager
 def served(played, file=None):
     """A server of a session; its port and token are its address's."""
-    session = Session(
-        pairs(played, lambda env_id: "Find the lamp.\nActions: go"), file or Rows(), seed=0
+    session = JudgingSession(
+        pairs(played, lambda env_id: "Find the lamp.\nActions: go"), file or EpisodeRows(), seed=0
     )
-    with Server(session) as server:
+    with JudgingServer(session) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
@@ -112,7 +112,7 @@ def on_the_left(page):
 
 
 def test_a_pair_is_judged_by_keyboard_and_recorded_for_its_run(opened, tmp_path):
-    file = Comparisons(tmp_path / "c.jsonl")
+    file = ComparisonFile(tmp_path / "c.jsonl")
     with served(runs(tasks=6), file) as server:
         page, expected = opened(server), []
         for number in range(6):
@@ -132,7 +132,7 @@ def test_a_pair_is_judged_by_keyboard_and_recorded_for_its_run(opened, tmp_path)
 
 
 def test_all_keys_do_what_the_help_says(opened):
-    file = Rows()
+    file = EpisodeRows()
     with served(runs(tasks=4), file) as server:
         page = opened(server)
         page.keyboard.press("?")
@@ -168,7 +168,7 @@ def test_all_keys_do_what_the_help_says(opened):
 
 
 def test_undo_reload_and_another_annotator(opened):
-    file = Rows()
+    file = EpisodeRows()
     with served(runs(tasks=2), file) as server:
         page = opened(server)
         page.keyboard.press("c")
@@ -205,7 +205,7 @@ def test_undo_reload_and_another_annotator(opened):
 
 
 def test_what_is_typed_at_once_after_the_name_was_left_is_no_judgement(opened):
-    file = Rows()
+    file = EpisodeRows()
     with served(runs(), file) as server:
         page = opened(server)
         key = "new KeyboardEvent('keydown', {key: 'a', bubbles: true})"
@@ -281,7 +281,7 @@ def test_the_browser_is_not_told_whose_an_episode_is_or_how_it_scored(opened):
 
 
 def test_a_server_that_is_gone_is_said_and_nothing_is_lost(opened):
-    file = Rows()
+    file = EpisodeRows()
     with served(runs(), file) as server:
         page = opened(server)
         press(page, "t")
@@ -308,7 +308,7 @@ def asked(server, method="GET", place="", body=None, path=None, **headers):
 
 
 def test_whoever_is_not_the_page_is_refused():
-    file = Rows()
+    file = EpisodeRows()
     with served(runs(), file) as server:
         judgement = {"annotator": "kim", "number": 0, "choice": "tie", "comment": ""}
         here = f"127.0.0.1:{server.server_port}"
@@ -353,7 +353,7 @@ def test_whoever_is_not_the_page_is_refused():
     ],
 )
 def test_what_is_no_judgement_changes_nothing(place, body):
-    file = Rows()
+    file = EpisodeRows()
     with served(runs(), file) as server:
         status, text = asked(server, "POST", place, body)
         assert status == 400
@@ -362,7 +362,7 @@ def test_what_is_no_judgement_changes_nothing(place, body):
 
 
 def test_a_judgement_that_cannot_be_saved_is_said_and_comes_again(tmp_path, monkeypatch):
-    file, write = Comparisons(tmp_path / "c.jsonl"), os.write
+    file, write = ComparisonFile(tmp_path / "c.jsonl"), os.write
     judgement = {"annotator": "kim", "number": 0, "choice": "tie", "comment": ""}
 
     def full(to, line):
@@ -388,7 +388,7 @@ def test_a_port_that_is_taken_is_said():
         served(runs()) as server,
         raises(ArgumentError, f"port {server.server_port}"),
     ):
-        Server(None, port=server.server_port)
+        JudgingServer(None, port=server.server_port)
 
 
 @pytest.mark.full

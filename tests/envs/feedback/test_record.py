@@ -10,15 +10,23 @@ from raised import raises
 from some import full
 
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.feedback.record import TURNED, Comparisons, Pair, episode, read, standing, undo
+from agentgym_envs.feedback.record import (
+    TURNED,
+    ComparisonFile,
+    EpisodePair,
+    episode,
+    read,
+    standing,
+    undo,
+)
 
 
 def test_what_was_added_is_there_again(tmp_path):
     odd = comparison(comment="odd \ud800   \x00 “text” \r\n")
-    opened = Comparisons(tmp_path / "c.jsonl")
+    opened = ComparisonFile(tmp_path / "c.jsonl")
     opened.add(odd)
     opened.close()
-    again = Comparisons(tmp_path / "c.jsonl")
+    again = ComparisonFile(tmp_path / "c.jsonl")
     again.add(undo(odd))
     again.close()
     assert read(tmp_path / "c.jsonl") == ([odd, undo(odd)], 0)
@@ -26,7 +34,7 @@ def test_what_was_added_is_there_again(tmp_path):
 
 def test_a_line_is_on_the_disk_before_the_next_pair(tmp_path, monkeypatch):
     synced = []
-    opened = Comparisons(tmp_path / "c.jsonl")
+    opened = ComparisonFile(tmp_path / "c.jsonl")
     monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.pread(file, 9999, 0)))
     opened.add(comparison())
     opened.close()
@@ -39,7 +47,7 @@ def test_a_torn_last_line_is_dropped_and_nothing_else(tmp_path, cut):
     with path.open("a") as file:
         file.write(json.dumps(comparison("u"))[:cut])
     assert read(path) == ([comparison("t")], cut)
-    opened = Comparisons(path)
+    opened = ComparisonFile(path)
     assert (opened.rows, opened.cut) == ([comparison("t")], cut)
     opened.add(comparison("v"))
     opened.close()
@@ -54,10 +62,10 @@ def test_a_line_that_does_not_fit_on_the_disk_leaves_none_of_itself(tmp_path, sa
     """
     code = (
         "import resource, sys; from pathlib import Path; from agentgym_envs.feedback.record import"
-        " Comparisons\n"
+        " ComparisonFile\n"
     )
     code += "from compared import comparison; from agentgym_envs.errors import ArgumentError\n"
-    code += "path = Path(sys.argv[1]); c = Comparisons(path)\n"
+    code += "path = Path(sys.argv[1]); c = ComparisonFile(path)\n"
     code += "for number in range(int(sys.argv[2])): c.add(comparison(f't-{number}'))\n"
     code += (
         "resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 40,"
@@ -101,7 +109,7 @@ def test_a_line_that_is_none_is_named_and_kept(tmp_path, text):
         file.write(text + "\n")
     before = path.read_bytes()
     with raises(ArgumentError, "line 2", str(path)):
-        Comparisons(path)
+        ComparisonFile(path)
     assert path.read_bytes() == before
 
 
@@ -109,25 +117,25 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
     with raises(ArgumentError, "none.jsonl"):
         read(tmp_path / "none.jsonl")
     with raises(ArgumentError, "No such file"):
-        Comparisons(tmp_path / "no folder" / "c.jsonl")
+        ComparisonFile(tmp_path / "no folder" / "c.jsonl")
 
 
 def test_one_process_at_a_time(tmp_path):
     code = (
         "import sys; from pathlib import Path; from agentgym_envs.feedback.record import"
-        " Comparisons;"
+        " ComparisonFile;"
     )
-    code += "c = Comparisons(Path(sys.argv[1])); print('open', flush=True); sys.stdin.read()"
+    code += "c = ComparisonFile(Path(sys.argv[1])); print('open', flush=True); sys.stdin.read()"
     command = [sys.executable, "-c", code, str(tmp_path / "c.jsonl")]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as other:
         assert other.stdout.readline() == "open\n"
         with raises(ArgumentError, "another process"):
-            Comparisons(tmp_path / "c.jsonl")
+            ComparisonFile(tmp_path / "c.jsonl")
         other.kill()
         other.wait()
-        Comparisons(tmp_path / "c.jsonl").close()
+        ComparisonFile(tmp_path / "c.jsonl").close()
 
 
 def test_what_stands_is_the_last_word_of_each_annotator_on_each_pair():
@@ -149,7 +157,7 @@ def test_a_line_with_its_sides_the_other_way_round_is_the_same_judgement(choice)
         "choice": TURNED.get(choice, choice),
     }
     before = copy.deepcopy(turned)
-    assert Pair.of(turned) == Pair.of(straight)
+    assert EpisodePair.of(turned) == EpisodePair.of(straight)
     assert standing([turned]) == [straight]
     assert standing([comparison("t", "a"), turned, comparison("t", "b", "lee")]) == [
         straight,
@@ -161,7 +169,7 @@ def test_a_line_with_its_sides_the_other_way_round_is_the_same_judgement(choice)
 
 def test_an_undo_names_the_pair_without_its_texts():
     row = undo(comparison())
-    assert Pair.of(row) == Pair.of(comparison())
+    assert EpisodePair.of(row) == EpisodePair.of(comparison())
     assert row["a"] == {"run": "one", "attempt": 0, "settings": "h"}
     assert row.keys() == {"row", "env_id", "task_id", "annotator", "a", "b"}
 

@@ -2,17 +2,19 @@ import pytest
 from compared import result, turn
 
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.evaluate.record import Rows
+from agentgym_envs.evaluate.record import EpisodeRows
 from agentgym_envs.feedback.pairs import pairs
 from agentgym_envs.feedback.record import standing
-from agentgym_envs.feedback.session import Session
+from agentgym_envs.feedback.session import JudgingSession
 
 
 def session(tasks=3, seed=0, file=None, *, turned=False):
     one = [result(f"t-{i}", [turn(1, response="of one")]) for i in range(tasks)]
     two = [result(f"t-{i}", [turn(1, response="of two")]) for i in range(tasks)]
     runs = [("one", one), ("two", two)]
-    return Session(pairs(runs[::-1] if turned else runs, str), file or Rows(), seed=seed)
+    return JudgingSession(
+        pairs(runs[::-1] if turned else runs, str), file or EpisodeRows(), seed=seed
+    )
 
 
 def first(side):
@@ -20,7 +22,7 @@ def first(side):
 
 
 def test_whatever_side_it_is_on_the_better_one_is_recorded_for_its_run():
-    file, on_left = Rows(), []
+    file, on_left = EpisodeRows(), []
     going = session(40, file=file)
     state = going.state("kim")
     while state.question:
@@ -51,7 +53,7 @@ def test_nothing_shown_tells_the_run_or_the_result():
 
 
 def test_each_annotator_judges_all_and_goes_on_where_they_stopped():
-    file = Rows()
+    file = EpisodeRows()
     for number in (0, 1):
         session(file=file).judge("kim", number, "tie", "")
     again = session(file=file, seed=1)
@@ -64,7 +66,7 @@ def test_each_annotator_judges_all_and_goes_on_where_they_stopped():
 
 
 def test_a_judgement_that_comes_twice_or_late_counts_once():
-    file = Rows()
+    file = EpisodeRows()
     going = session(file=file)
     going.judge("kim", 0, "tie", "")
     assert going.judge("kim", 0, "left", "").question.number == 1
@@ -73,7 +75,7 @@ def test_a_judgement_that_comes_twice_or_late_counts_once():
 
 
 def test_undo_brings_the_pair_back_with_what_was_said_and_only_ones_own():
-    file = Rows()
+    file = EpisodeRows()
     going = session(file=file)
     going.judge("kim", 0, "left", "")
     going.judge("kim", 1, "right", "closer")
@@ -87,7 +89,7 @@ def test_undo_brings_the_pair_back_with_what_was_said_and_only_ones_own():
 
 
 def test_comparisons_of_other_pairs_in_the_file_are_let_be():
-    file = Rows()
+    file = EpisodeRows()
     other = session(9, file=file)
     for number in range(9):
         other.judge("kim", number, "left" if number % 2 else "right", "")
@@ -98,7 +100,7 @@ def test_comparisons_of_other_pairs_in_the_file_are_let_be():
 
 
 def test_runs_named_in_the_other_order_are_the_same_pairs_on_the_same_sides():
-    file = Rows()
+    file = EpisodeRows()
     kim, lee = session(20, file=file), session(20, file=file, turned=True)
     for name, going in (("kim", kim), ("lee", lee)):
         while question := going.state(name).question:
@@ -117,7 +119,7 @@ def test_runs_named_in_the_other_order_are_the_same_pairs_on_the_same_sides():
 
 def test_what_is_taken_back_comes_again_as_it_was_chosen_whatever_order_it_was_written_in():
     for choice in ("left", "right"):
-        file = Rows()
+        file = EpisodeRows()
         session(1, file=file).judge("kim", 0, choice, "")
         row = file.rows.pop()
         file.add(
@@ -141,7 +143,7 @@ def test_agreement_is_of_these_pairs():
     ("name", "choice"), [("", "tie"), (" ", "tie"), ("k" * 81, "tie"), ("kim", "a"), ("kim", "")]
 )
 def test_what_is_no_judgement_is_refused(name, choice):
-    file = Rows()
+    file = EpisodeRows()
     with pytest.raises(ArgumentError, match=r"annotator=|choice="):
         session(file=file).judge(name, 0, choice, "")
     assert file.rows == []

@@ -3,11 +3,11 @@ from raised import raises
 
 from agentgym_envs.errors import ArgumentError, UnknownName
 from agentgym_envs.models.apis import APIS
-from agentgym_envs.models.endpoint import Endpoint
+from agentgym_envs.models.endpoint import ModelEndpoint
 
 
 def test_each_api_has_its_server_and_its_key():
-    found = {api: Endpoint(model="m", api=api) for api in APIS}
+    found = {api: ModelEndpoint(model="m", api=api) for api in APIS}
     assert {api: (e.base_url, e.api_key_env) for api, e in found.items()} == {
         "chat": ("https://api.openai.com/v1", "OPENAI_API_KEY"),
         "responses": ("https://api.openai.com/v1", "OPENAI_API_KEY"),
@@ -18,7 +18,7 @@ def test_each_api_has_its_server_and_its_key():
 
 def test_an_api_that_is_not_there():
     with raises(UnknownName, "'antropic'", "'anthropic'"):
-        Endpoint(model="m", api="antropic")
+        ModelEndpoint(model="m", api="antropic")
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_an_api_that_is_not_there():
 )
 def test_a_key_of_another_provider_is_refused_and_not_repeated(monkeypatch, key, options, message):
     monkeypatch.setenv("K", key + "-rest-of-the-secret")
-    endpoint = Endpoint(model="m", api_key_env="K", **options)
+    endpoint = ModelEndpoint(model="m", api_key_env="K", **options)
     with pytest.raises(ArgumentError) as caught:
         endpoint.key()
     assert str(caught.value).startswith("the key in $K ")
@@ -61,4 +61,4 @@ def test_a_key_of_another_provider_is_refused_and_not_repeated(monkeypatch, key,
 )
 def test_other_keys_are_taken(monkeypatch, key, options):
     monkeypatch.setenv("K", key)
-    assert Endpoint(model="m", api_key_env="K", **options).key() == key
+    assert ModelEndpoint(model="m", api_key_env="K", **options).key() == key

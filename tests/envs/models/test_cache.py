@@ -7,17 +7,17 @@ from raised import raises
 from stub_model import StubModel, ok, tool_call
 
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.models.answers import Reply, ToolCall, Usage
+from agentgym_envs.models.answers import ModelReply, TokenUsage, ToolCall
 from agentgym_envs.models.cache import MARK, ReplyCache
-from agentgym_envs.models.client import Client, Endpoint
+from agentgym_envs.models.client import ChatClient, ModelEndpoint
 
 MESSAGES = [{"role": "user", "content": "Where to?"}]
 
 
 def ask(model, folder, *, sample="", seed=None, messages=MESSAGES, **options):
     async def main():
-        endpoint = Endpoint(model="stub", base_url=model.url, prices=(1.0, 1.0), **options)
-        async with Client(endpoint, cache=ReplyCache(folder)) as client:
+        endpoint = ModelEndpoint(model="stub", base_url=model.url, prices=(1.0, 1.0), **options)
+        async with ChatClient(endpoint, cache=ReplyCache(folder)) as client:
             return await client.complete(messages, sample=sample, seed=seed)
 
     return asyncio.run(main())
@@ -51,19 +51,19 @@ def test_another_request_or_sample_never_hits(change, tmp_path):
 def test_another_model_never_hits(tmp_path):
     place, request = ["chat", "http://a/v1", ""], {"model": "a"}
     cache = ReplyCache(tmp_path)
-    cache.put(place, request, Reply(text="a"))
-    assert cache.get(place, request) == Reply(text="a")
+    cache.put(place, request, ModelReply(text="a"))
+    assert cache.get(place, request) == ModelReply(text="a")
     assert cache.get(place, {"model": "b"}) is None
     assert cache.get(["chat", "http://b/v1", ""], request) is None
     assert cache.get(["google", "http://a/v1", ""], request) is None
 
 
 def test_everything_in_a_reply_comes_back(tmp_path):
-    reply = Reply(
+    reply = ModelReply(
         text="é",
         tool_calls=(ToolCall("go", "{}", "c"),),
         reasoning="why",
-        usage=Usage(3, 2, 1),
+        usage=TokenUsage(3, 2, 1),
         finish="stop",
         model="m",
         replay={"api": "google", "parts": [{"text": "é"}]},
@@ -95,7 +95,7 @@ def test_a_cache_of_another_format_is_refused(tmp_path):
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"text": 1}', '{"usage": null}'])
 def test_a_damaged_file_is_named(content, tmp_path):
     cache = ReplyCache(tmp_path)
-    cache.put(["chat"], {}, Reply(text="a"))
+    cache.put(["chat"], {}, ModelReply(text="a"))
     (path,) = tmp_path.glob("*/*.json")
     path.write_text(content)
     with raises(ArgumentError, ".json"):

@@ -40,10 +40,10 @@ from agentgym_envs.errors import (
     ProviderRefused,
 )
 from agentgym_envs.models import answers
-from agentgym_envs.models.answers import ToolCall, Usage
-from agentgym_envs.models.client import Client, Endpoint
-from agentgym_envs.models.dialect import Dialect
-from agentgym_envs.wrappers.formats import FunctionCall
+from agentgym_envs.models.answers import TokenUsage, ToolCall
+from agentgym_envs.models.client import ChatClient, ModelEndpoint
+from agentgym_envs.models.dialect import ServerDialect
+from agentgym_envs.wrappers.formats import FunctionCallFormat
 
 MESSAGES = [{"role": "system", "content": "You walk."}, {"role": "user", "content": "Where to?"}]
 KEY = "sk-marker-0123456789abcdef"
@@ -64,14 +64,14 @@ class Pauses(list):
 
 
 def to(stub, **options):
-    return Endpoint(**{"model": "stub", "base_url": stub.url, **options})
+    return ModelEndpoint(**{"model": "stub", "base_url": stub.url, **options})
 
 
 def use(endpoint, method="complete", *args, sleep=None, connections=16, **kwargs):
     """Calls one method of a client."""
 
     async def main():
-        async with Client(
+        async with ChatClient(
             endpoint, sleep=sleep if sleep is not None else Pauses(), connections=connections
         ) as client:
             return await getattr(client, method)(
@@ -83,7 +83,7 @@ def use(endpoint, method="complete", *args, sleep=None, connections=16, **kwargs
 
 def test_failed_tries_are_reported_with_the_pause_before_the_next_one():
     async def main(endpoint, pauses, seen):
-        async with Client(endpoint, sleep=pauses) as client:
+        async with ChatClient(endpoint, sleep=pauses) as client:
             client.on_failure = lambda error, wait: seen.append((error.status, wait))
             with suppress(ProviderError):
                 await client.complete(MESSAGES)
@@ -134,7 +134,7 @@ def test_a_reply_and_the_request_for_it():
         (),
         "",
     )
-    assert (reply.usage, reply.cost) == (Usage(4, 2), None)
+    assert (reply.usage, reply.cost) == (TokenUsage(4, 2), None)
     (request,) = model.requests
     assert (request.method, request.path) == ("POST", "/v1/chat/completions")
     assert request.body == {"model": "stub", "messages": MESSAGES}
@@ -160,8 +160,8 @@ def test_what_an_endpoint_says_is_in_the_request():
 
 def test_openai_itself_is_sent_the_new_name_of_the_limit(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    endpoint = Endpoint(model="o", max_tokens=9)
-    request = Client(endpoint).request(MESSAGES, None, None, Dialect.first(endpoint))
+    endpoint = ModelEndpoint(model="o", max_tokens=9)
+    request = ChatClient(endpoint).request(MESSAGES, None, None, ServerDialect.first(endpoint))
     assert (request["max_completion_tokens"], "max_tokens" in request) == (9, False)
 
 
@@ -207,8 +207,8 @@ def test_calls_need_no_text():
     call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
     for content in ({}, {"content": None}, {"content": ""}):
         message = {"role": "assistant", **content, "tool_calls": [call]}
-        endpoint = Endpoint(model="m", base_url="http://localhost")
-        request = Client(endpoint).request([message], None, None, Dialect.first(endpoint))
+        endpoint = ModelEndpoint(model="m", base_url="http://localhost")
+        request = ChatClient(endpoint).request([message], None, None, ServerDialect.first(endpoint))
         assert request["messages"] == [message]
 
 
@@ -227,7 +227,7 @@ def test_thoughts_without_a_call_are_not_sent_back():
 
 
 def test_tools_are_offered_and_called():
-    tools = FunctionCall(MazeEnv.tools).schema()
+    tools = FunctionCallFormat(MazeEnv.tools).schema()
     with StubModel([tool_call("go", {"direction": "north"})]) as model:
         reply = use(to(model), "complete", MESSAGES, tools=tools)
     assert model.requests[0].body["tools"] == tools
@@ -583,13 +583,13 @@ TOO_LONG = {
 @pytest.mark.parametrize("text", ["exceed", "prompt ", "violating our ", "x", "9"])
 def test_a_huge_error_takes_no_time(text):
     """One search for the cause of 3 MB of "exceed" took minutes."""
-    endpoint = Endpoint(model="m", base_url="http://localhost", max_tokens=8192)
+    endpoint = ModelEndpoint(model="m", base_url="http://localhost", max_tokens=8192)
     body = text * 300_000
     for error in (body, json.dumps({"error": {"message": "max_tokens too large: " + body}})):
         began = time.process_time()
         said = answers.read_complaint(error)
         assert (said.too_long, said.filtered) == (False, False)
-        list(Dialect.first(endpoint).others(said.whole, endpoint))
+        list(ServerDialect.first(endpoint).others(said.whole, endpoint))
         assert time.process_time() - began < 1
         assert len(said.message) <= answers.LINE
 
@@ -646,7 +646,7 @@ def test_one_that_was_late_is_asked_again():
 
 def many(endpoint, count, **options):
     async def main():
-        async with Client(endpoint, sleep=Pauses(), **options) as client:
+        async with ChatClient(endpoint, sleep=Pauses(), **options) as client:
             return await asyncio.gather(*(client.complete(MESSAGES) for _ in range(count)))
 
     return asyncio.run(main())
@@ -676,7 +676,7 @@ def test_a_pause_holds_no_connection():
             await go_on.wait()
 
         with StubModel([status(500), ok("second"), ok("first")]) as model:
-            async with Client(to(model), connections=1, sleep=sleep) as client:
+            async with ChatClient(to(model), connections=1, sleep=sleep) as client:
                 first = asyncio.create_task(client.complete(MESSAGES))
                 await paused.wait()
                 assert (await asyncio.wait_for(client.complete(MESSAGES), 5)).text == "second"
@@ -688,7 +688,7 @@ def test_a_pause_holds_no_connection():
 
 def test_a_connection_is_kept_after_errors():
     async def main(model):
-        async with Client(to(model), connections=1, sleep=Pauses()) as client:
+        async with ChatClient(to(model), connections=1, sleep=Pauses()) as client:
             await client.complete(MESSAGES)
             with pytest.raises(ProviderRefused):
                 await client.complete(MESSAGES)
@@ -703,7 +703,7 @@ def test_a_connection_is_kept_after_errors():
 
 def test_cancelled_calls_leave_nothing():
     async def main(model):
-        async with Client(to(model), connections=4, sleep=Pauses()) as client:
+        async with ChatClient(to(model), connections=4, sleep=Pauses()) as client:
             # Two of them wait for a connection.
             calls = [asyncio.create_task(client.complete(MESSAGES)) for _ in range(6)]
             while len(model.requests) < 4:
@@ -724,7 +724,7 @@ def test_cancelled_calls_leave_nothing():
 
 def test_a_call_that_is_cancelled_in_a_pause_asks_no_more():
     async def main(model):
-        async with Client(to(model)) as client:
+        async with ChatClient(to(model)) as client:
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(client.complete(MESSAGES), 1)
 
@@ -761,7 +761,7 @@ def test_a_server_that_is_not_there(method):
     url = f"http://localhost:{free_port()}/v1"
     pauses = Pauses()
     with pytest.raises(ProviderError) as caught:
-        use(Endpoint(model="stub", base_url=url), method, sleep=pauses)
+        use(ModelEndpoint(model="stub", base_url=url), method, sleep=pauses)
     assert str(caught.value) == f"cannot reach {url}: connection refused. Is the server running?"
     assert caught.value.status is None
     assert len(pauses) == {"complete": 12, "check": 2}[method]
@@ -770,12 +770,12 @@ def test_a_server_that_is_not_there(method):
 def test_a_name_that_is_nobodys(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with raises(ProviderError, "http://models.invalid/v1"):
-        use(Endpoint(model="stub", base_url="http://models.invalid/v1", retries=0))
+        use(ModelEndpoint(model="stub", base_url="http://models.invalid/v1", retries=0))
 
 
 def test_the_reason_is_not_taken_from_what_the_caller_was_handling():
     async def main(model):
-        async with Client(to(model, retries=0)) as client:
+        async with ChatClient(to(model, retries=0)) as client:
             try:
                 open("/nowhere/at/all")  # noqa: SIM115
             except OSError:
@@ -859,18 +859,20 @@ def test_a_check_of_a_server_in_trouble():
 def test_a_key_is_wanted_for_other_machines_only(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "  ")
     with raises(ArgumentError, "OPENAI_API_KEY", "api.openai.com"):
-        Client(Endpoint(model="m"))
+        ChatClient(ModelEndpoint(model="m"))
     with raises(ArgumentError, "OTHER", "10.0.0.1"):
-        Client(Endpoint(model="m", base_url="http://10.0.0.1:8000/v1", api_key_env="OTHER"))
+        ChatClient(
+            ModelEndpoint(model="m", base_url="http://10.0.0.1:8000/v1", api_key_env="OTHER")
+        )
     for host in ("localhost", "127.0.0.1", "[::1]", "0.0.0.0"):
-        Client(Endpoint(model="m", base_url=f"http://{host}:8000/v1"))
+        ChatClient(ModelEndpoint(model="m", base_url=f"http://{host}:8000/v1"))
 
 
 @pytest.mark.parametrize("key", [f"{KEY}\nsecond", f"{KEY}é", f"{KEY}\x07"])
 def test_a_key_that_no_header_can_hold_is_refused_and_not_repeated(monkeypatch, key):
     monkeypatch.setenv("OPENAI_API_KEY", key)
     with raises(ArgumentError, "OPENAI_API_KEY") as caught:
-        Client(Endpoint(model="m"))
+        ChatClient(ModelEndpoint(model="m"))
     assert KEY not in str(caught.value)
 
 
@@ -895,7 +897,7 @@ def test_the_key_is_nowhere(behaviour, monkeypatch, caplog, capfd):
     shown = []
     with caplog.at_level(logging.DEBUG), StubModel([behaviour]) as model:
         endpoint = to(model, timeout=0.5, retries=1)
-        client = Client(endpoint, sleep=Pauses())
+        client = ChatClient(endpoint, sleep=Pauses())
 
         async def main():
             async with client:
@@ -946,13 +948,13 @@ def test_the_key_is_nowhere(behaviour, monkeypatch, caplog, capfd):
 )
 def test_an_endpoint_that_cannot_be(options, message):
     with pytest.raises(ArgumentError, match=message) as caught:
-        Endpoint(**{"model": "m", **options})
+        ModelEndpoint(**{"model": "m", **options})
     assert KEY not in "".join(traceback.format_exception(caught.value))
 
 
 def test_a_client_without_connections():
     with raises(ArgumentError, "connections"):
-        Client(Endpoint(model="m", base_url="http://localhost/v1"), connections=0)
+        ChatClient(ModelEndpoint(model="m", base_url="http://localhost/v1"), connections=0)
 
 
 def test_a_slash_at_the_end_of_the_url():

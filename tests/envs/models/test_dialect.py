@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 from agentgym_envs.cli import app
 from agentgym_envs.errors import ContextExceeded, ProviderRefused
 from agentgym_envs.models.connect import connect
-from agentgym_envs.models.dialect import Dialect
-from agentgym_envs.models.endpoint import Endpoint
+from agentgym_envs.models.dialect import ServerDialect
+from agentgym_envs.models.endpoint import ModelEndpoint
 
 MESSAGES = [{"role": "system", "content": "Rules."}, {"role": "user", "content": "Where to?"}]
 FOLDED = [{"role": "user", "content": "Rules.\n\nWhere to?"}]
@@ -64,7 +64,7 @@ def answers(model, count=2, **options):
     """Asks several times, one after the other; returns the texts."""
 
     async def main():
-        endpoint = Endpoint(model="stub", base_url=model.url, max_tokens=8192, **options)
+        endpoint = ModelEndpoint(model="stub", base_url=model.url, max_tokens=8192, **options)
         async with connect(endpoint) as client:
             return [(await client.complete(MESSAGES)).text for _ in range(count)]
 
@@ -94,7 +94,7 @@ def test_another_form_is_found_and_kept(words, caplog):
 
 def test_concurrent_first_requests_all_find_it():
     async def main(model):
-        endpoint = Endpoint(model="stub", base_url=model.url, max_tokens=8192)
+        endpoint = ModelEndpoint(model="stub", base_url=model.url, max_tokens=8192)
         async with connect(endpoint, connections=8) as client:
             return await asyncio.gather(*(client.complete(MESSAGES) for _ in range(8)))
 
@@ -120,7 +120,7 @@ def test_a_request_that_is_refused_after_another_was_accepted_uses_its_form():
         return late if next(refused) else fault(NAMES["OpenAI"])
 
     async def main(model):
-        endpoint = Endpoint(model="stub", base_url=model.url, max_tokens=8192)
+        endpoint = ModelEndpoint(model="stub", base_url=model.url, max_tokens=8192)
         async with connect(endpoint, connections=2) as client:
             return await asyncio.gather(*(client.complete(MESSAGES) for _ in range(2)))
 
@@ -195,7 +195,7 @@ def test_other_apis(monkeypatch):
 
 
 def test_a_text_of_parts_gets_the_rules_as_its_first_part():
-    dialect = Dialect("max_tokens", None, has_system=False)
+    dialect = ServerDialect("max_tokens", None, has_system=False)
     picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}}
     (message,) = dialect.written([MESSAGES[0], {"role": "user", "content": [picture]}])
     assert message["content"] == [{"type": "text", "text": "Rules."}, picture]

@@ -10,7 +10,7 @@ from some import every
 from stub_model import StubModel, close, half, hang, ok, reset, status, tool_call
 
 from agentgym_envs.errors import ProviderError
-from agentgym_envs.models.client import Client, Endpoint
+from agentgym_envs.models.client import ChatClient, ModelEndpoint
 
 pytestmark = pytest.mark.usefixtures("provider_sdks")
 
@@ -29,8 +29,8 @@ def sdk(model, **options):
 
 def ours(model, retries=1, timeout=10.0, **options):
     async def main():
-        async with Client(
-            Endpoint(model="stub", base_url=model.url, retries=retries, timeout=timeout)
+        async with ChatClient(
+            ModelEndpoint(model="stub", base_url=model.url, retries=retries, timeout=timeout)
         ) as client:
             return await client.complete(MESSAGES, **options)
 

@@ -26,12 +26,12 @@ from agentgym_envs.errors import (
     ProviderRefused,
 )
 from agentgym_envs.models import anthropic, google, responses
-from agentgym_envs.models.answers import MALFORMED, ToolCall, Usage
+from agentgym_envs.models.answers import MALFORMED, TokenUsage, ToolCall
 from agentgym_envs.models.apis import APIS
 from agentgym_envs.models.connect import connect
-from agentgym_envs.models.dialect import Dialect
-from agentgym_envs.models.endpoint import Endpoint
-from agentgym_envs.wrappers.formats import FunctionCall
+from agentgym_envs.models.dialect import ServerDialect
+from agentgym_envs.models.endpoint import ModelEndpoint
+from agentgym_envs.wrappers.formats import FunctionCallFormat
 
 READERS = (anthropic.read, google.read, responses.read)
 
@@ -41,7 +41,7 @@ STUBS = {stub.api: stub for stub in (StubAnthropic, StubResponses, StubGoogle)}
 MESSAGES = [{"role": "system", "content": "You walk."}, {"role": "user", "content": "Where to?"}]
 KEY = "marker-0123456789abcdef"
 PNG = "iVBORw0KGgo="
-TOOLS = FunctionCall(MazeEnv.tools).schema()
+TOOLS = FunctionCallFormat(MazeEnv.tools).schema()
 every_api = pytest.mark.parametrize("stub", STUBS.values(), ids=STUBS)
 
 
@@ -60,7 +60,7 @@ class Pauses(list):
 
 
 def to(model, **options):
-    return Endpoint(**{"model": "stub", "api": model.api, "base_url": model.url, **options})
+    return ModelEndpoint(**{"model": "stub", "api": model.api, "base_url": model.url, **options})
 
 
 def use(endpoint, method="complete", *args, pauses=None, **kwargs):
@@ -85,7 +85,7 @@ def test_a_reply_and_its_usage(stub):
     with stub([stub.said("go north")]) as model:
         reply = use(to(model, prices=(2.0, 10.0)))
     assert (reply.text, reply.finish, reply.tool_calls) == ("go north", "stop", ())
-    assert (reply.usage, reply.model) == (Usage(4, 2), "stub-2026")
+    assert (reply.usage, reply.model) == (TokenUsage(4, 2), "stub-2026")
     assert reply.cost == pytest.approx((4 * 2 + 2 * 10) / 1_000_000)
     assert len(model.requests) == 1
 
@@ -168,16 +168,18 @@ def test_effort(stub):
 
 def test_the_effort_of_a_gemini_model_that_takes_a_budget():
     client = connect(
-        Endpoint(model="gemini-2.5-flash", api="google", effort="low", base_url="http://localhost")
+        ModelEndpoint(
+            model="gemini-2.5-flash", api="google", effort="low", base_url="http://localhost"
+        )
     )
-    config = client.request(MESSAGES, None, None, Dialect.first(client.endpoint))["config"]
+    config = client.request(MESSAGES, None, None, ServerDialect.first(client.endpoint))["config"]
     assert config["thinking_config"] == {"include_thoughts": True, "thinking_budget": 1024}
 
 
 def test_effort_that_cannot_be_mapped():
     with raises(ArgumentError, "effort='low'", "temperature"):
         connect(
-            Endpoint(
+            ModelEndpoint(
                 model="m",
                 api="anthropic",
                 effort="low",
@@ -186,12 +188,14 @@ def test_effort_that_cannot_be_mapped():
             )
         )
     with raises(ArgumentError, "effort", "'huge'"):
-        Endpoint(model="m", effort="huge")
+        ModelEndpoint(model="m", effort="huge")
 
 
 def test_an_option_that_the_gemini_api_does_not_have():
     with raises(ArgumentError, "Gemini", "top_x") as caught:
-        connect(Endpoint(model="m", api="google", extra={"top_x": 3}, base_url="http://localhost"))
+        connect(
+            ModelEndpoint(model="m", api="google", extra={"top_x": 3}, base_url="http://localhost")
+        )
     assert "\n" not in str(caught.value)
 
 
@@ -417,12 +421,12 @@ def test_a_part_that_no_api_takes():
 def test_tokens_of_the_prompt_cache(behaviour, stub):
     with stub([behaviour]) as model:
         usage = use(to(model)).usage
-    assert usage == Usage(10 if stub is StubAnthropic else 4, 2, 6)
+    assert usage == TokenUsage(10 if stub is StubAnthropic else 4, 2, 6)
 
 
 def test_thoughts_of_gemini_are_completion_tokens():
     with StubGoogle([StubGoogle.said("a", thoughtsTokenCount=5)]) as model:
-        assert use(to(model)).usage == Usage(4, 7)
+        assert use(to(model)).usage == TokenUsage(4, 7)
 
 
 @pytest.mark.parametrize(
@@ -649,7 +653,7 @@ def test_a_check_of_a_model_that_is_not_served(stub):
 
 @every_api
 def test_a_server_that_is_not_there(stub):
-    endpoint = Endpoint(model="m", api=stub.api, base_url="http://localhost:9", retries=0)
+    endpoint = ModelEndpoint(model="m", api=stub.api, base_url="http://localhost:9", retries=0)
     with pytest.raises(ProviderError) as caught:
         use(endpoint)
     assert str(caught.value) == (
@@ -670,7 +674,7 @@ def test_without_the_extra(api, module, extra, monkeypatch):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, module, None)
     with raises(MissingExtra, f"--api {api}", f"agentgym-envs[{extra}]"):
-        connect(Endpoint(model="m", api=api, base_url="http://localhost"))
+        connect(ModelEndpoint(model="m", api=api, base_url="http://localhost"))
 
 
 def test_names_of_calls_without_an_id_are_told_apart():

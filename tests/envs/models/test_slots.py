@@ -6,8 +6,8 @@ from concurrency import Case, measure
 from some import full
 from stub_model import StubModel, ok, status
 
-from agentgym_envs.models.client import Client, Endpoint
-from agentgym_envs.models.slots import Slots
+from agentgym_envs.models.client import ChatClient, ModelEndpoint
+from agentgym_envs.models.slots import RequestSlots
 
 
 def free(slots):
@@ -49,7 +49,7 @@ def samples(slots, share, count=1):
 
 
 def test_a_sample_with_many_refusals_lowers_the_limit_once_and_one_with_few_does_not():
-    slots = Slots(10)
+    slots = RequestSlots(10)
     samples(slots, 0.3)
     assert free(slots) == 10
     asyncio.run(busy(slots, [True] * 10))  # more than 0.3 of 20 at the seventh
@@ -63,7 +63,7 @@ def test_a_sample_with_many_refusals_lowers_the_limit_once_and_one_with_few_does
 
 
 def test_samples_without_refusals_raise_the_limit_to_the_most():
-    slots = Slots(8)
+    slots = RequestSlots(8)
     for _ in range(5):
         asyncio.run(busy(slots, [True] * int(slots.limit)))
     lowest = slots.limit
@@ -74,7 +74,7 @@ def test_samples_without_refusals_raise_the_limit_to_the_most():
 
 
 def test_after_a_short_overload_the_limit_soon_reaches_the_most():
-    slots = Slots(32)
+    slots = RequestSlots(32)
     while slots.limit > 2:
         asyncio.run(busy(slots, [True]))
     replies = 0
@@ -85,16 +85,16 @@ def test_after_a_short_overload_the_limit_soon_reaches_the_most():
 
 
 def test_a_share_that_one_request_at_a_time_meets_lowers_the_limit_no_further():
-    slots = Slots(8)
+    slots = RequestSlots(8)
     samples(slots, 0.5, 12)
     assert slots.limit > 4
-    broken = Slots(8)
+    broken = RequestSlots(8)
     samples(broken, 1.0, 40)
     assert broken.limit < 2, "a server that refuses everything is asked once at a time"
 
 
 def test_requests_of_unknown_outcome_do_not_stop_the_samples():
-    slots = Slots(4)
+    slots = RequestSlots(4)
     for _ in range(50):
         asyncio.run(busy(slots, [None] * 4))
     assert slots.limit == 4
@@ -125,7 +125,7 @@ def test_the_limit_settles_near_the_number_that_the_server_accepts(capacity):
 
 
 def test_a_cancelled_wait_takes_no_slot():
-    slots = Slots(2)
+    slots = RequestSlots(2)
     for _ in range(5):
         assert free(slots) == 2
 
@@ -137,8 +137,8 @@ def test_a_client_sends_fewer_requests_at_once_after_an_overload():
         async def sleep(seconds):
             await asyncio.sleep(0)
 
-        endpoint = Endpoint(model="stub", base_url=model.url)
-        async with Client(endpoint, connections=8, sleep=sleep) as client:
+        endpoint = ModelEndpoint(model="stub", base_url=model.url)
+        async with ChatClient(endpoint, connections=8, sleep=sleep) as client:
             calls = [{"role": "user", "content": "go"}]
             await asyncio.gather(*(client.complete(calls) for _ in range(8)))
             return client

@@ -12,9 +12,9 @@ from stub_model import StubModel, ok, status
 from agentgym_envs.errors import ProviderError
 from agentgym_envs.models.answers import ToolCall
 from agentgym_envs.models.connect import connect
-from agentgym_envs.models.endpoint import Endpoint
+from agentgym_envs.models.endpoint import ModelEndpoint
 from agentgym_envs.surrogates import whole, whole_json
-from agentgym_envs.wrappers.formats import FunctionCall
+from agentgym_envs.wrappers.formats import FunctionCallFormat
 
 pytestmark = pytest.mark.usefixtures("provider_sdks")
 
@@ -61,7 +61,7 @@ every_api = pytest.mark.parametrize("api", STUBS)
 
 def use(model, api, *conversations):
     async def main():
-        endpoint = Endpoint(model="stub", api=api, base_url=model.url, retries=0)
+        endpoint = ModelEndpoint(model="stub", api=api, base_url=model.url, retries=0)
         async with connect(endpoint) as client:
             return [await client.complete(messages) for messages in conversations]
 
@@ -123,7 +123,7 @@ def test_the_name_of_a_served_model():
 
 
 def test_arguments_are_decoded_again():
-    calls = FunctionCall({"say": "say {to}"})
+    calls = FunctionCallFormat({"say": "say {to}"})
     for arguments in (INSIDE, json.dumps(INSIDE), {"to": ODD}):
         response = json.dumps({"name": "say", "arguments": arguments})
         assert calls.parse(response) == f"say {CLEAN}"

@@ -11,7 +11,7 @@ import gymnasium
 import pytest
 
 from agentgym_envs.multi import make_game
-from agentgym_envs.multi.match import Match
+from agentgym_envs.multi.match import GameMatch
 from agentgym_envs.plugins import ENVIRONMENTS, discover
 from agentgym_envs.registry import is_game
 
@@ -39,7 +39,7 @@ def test_a_copied_game_goes_on_in_the_same_way(game_id, way):
     tasks = game.make_tasks()
     for task_id in tasks.ids("test")[:2]:
         for turns in (0, 1, 3):
-            match = Match(game, tasks.get(task_id), random.Random(0))
+            match = GameMatch(game, tasks.get(task_id), random.Random(0))
             go_on(match, turns)
             other = WAYS[way](match)
             assert other.game is not game

@@ -15,7 +15,7 @@ from agentgym_envs import errors, registry
 from agentgym_envs.cli import app
 from agentgym_envs.core import InvalidResponse, Outcome
 from agentgym_envs.multi import make_game
-from agentgym_envs.multi.match import Match
+from agentgym_envs.multi.match import GameMatch
 from agentgym_envs.pool import EnvPool
 
 NIM, SUM = "foreign/Nim-v0", "foreign/Sum-v0"
@@ -207,7 +207,7 @@ def test_each_that_forfeits_has_what_its_own_forfeit_leaves_it():
 
     def ended(one, other):
         game = Stakes()
-        match = Match(game, game.make_tasks().get("train-0"), random.Random(0))
+        match = GameMatch(game, game.make_tasks().get("train-0"), random.Random(0))
         while match.waiting:
             match.say(match.waiting[0], {"player_0": one, "player_1": other}[match.waiting[0]])
         return {seat: (o.text, o.score, o.success, o.invalid) for seat, o in match.outcomes.items()}

@@ -33,7 +33,7 @@ from agentgym_envs.errors import (
 from agentgym_envs.pool import AsyncEnvPool, EnvPool, describe
 from agentgym_envs.pool import hosts as driver
 from agentgym_envs.pool.greeting import GREETING_LONGEST, greeting
-from agentgym_envs.pool.wire import Inbox, pack
+from agentgym_envs.pool.wire import MessageInbox, pack
 
 FAULTY = "faulty_envs:support/Faulty-v0"
 
@@ -503,7 +503,7 @@ def test_garbage_ends_its_connection_alone(guarded, data):
     begin = time.monotonic()
     received = talk(guarded.address, data)
     assert time.monotonic() - begin < 5
-    for answer in Inbox().feed(received):
+    for answer in MessageInbox().feed(received):
         assert not answer or answer["kind"] in ("ArgumentError", "AgentGymError", "UnknownName")
     wait_until(lambda: not workers(guarded))
     assert guarded.process.poll() is None
@@ -552,9 +552,9 @@ def test_a_driver_that_is_killed_leaves_nothing(two, alive, tmp_path):
 @pytest.fixture
 def drivers(monkeypatch):
     """The backends that connected to hosts."""
-    connected, connect = [], driver.Hosts._start
+    connected, connect = [], driver.HostBackend._start
     monkeypatch.setattr(
-        driver.Hosts, "_start", lambda backend: (connect(backend), connected.append(backend))
+        driver.HostBackend, "_start", lambda backend: (connect(backend), connected.append(backend))
     )
     return connected
 

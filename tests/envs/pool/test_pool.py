@@ -22,7 +22,7 @@ from agentgym_envs.errors import (
     UnknownName,
     WorkerDied,
 )
-from agentgym_envs.pool import Description, EnvPool, describe
+from agentgym_envs.pool import EnvDescription, EnvPool, describe
 from agentgym_envs.pool.workers import CLOSE_TIMEOUT
 from agentgym_envs.wrappers import ActionFormat
 
@@ -419,7 +419,7 @@ def test_an_environment_is_described_as_it_says_itself():
 
 def test_one_agent_is_not_several():
     several = [
-        Description("", [], [], {}, True, agents).several for agents in ([], ["a"], ["a", "b"])
+        EnvDescription("", [], [], {}, True, agents).several for agents in ([], ["a"], ["a", "b"])
     ]
     assert several == [(), (), ["a", "b"]]
 

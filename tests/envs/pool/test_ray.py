@@ -199,7 +199,7 @@ def test_the_snippet_of_the_guide(module, cluster):
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
-    assert "Result(index=0" in done.stdout
+    assert "PoolResult(index=0" in done.stdout
     assert "take the lamp" in done.stdout, "the goal of seed 7"
 
 

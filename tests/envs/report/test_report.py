@@ -26,7 +26,7 @@ from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate import record
 from agentgym_envs.evaluate.folders import expanded, named
 from agentgym_envs.feedback.record import episode as kept
-from agentgym_envs.report import Run, Section, write_report
+from agentgym_envs.report import ReportRun, ReportSection, write_report
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -191,7 +191,9 @@ def unpacked(text):
 
 
 def test_the_file_is_one_script_one_style_and_inert_data(tmp_path):
-    write_report(tmp_path / "report.html", [Run("a", {"seed": 0}, [episode("t-1"), fault("t-2")])])
+    write_report(
+        tmp_path / "report.html", [ReportRun("a", {"seed": 0}, [episode("t-1"), fault("t-2")])]
+    )
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
     page = Reader((tmp_path / "report.html").read_text(encoding="utf-8"))
     running = [text for attributes, text in page.of("script") if not attributes]
@@ -225,11 +227,11 @@ def test_the_file_is_one_script_one_style_and_inert_data(tmp_path):
 
 
 def test_the_same_runs_make_the_same_file_and_a_failure_leaves_the_old_one(tmp_path, monkeypatch):
-    path, run = tmp_path / "report.html", Run("a", {}, [episode("t-1")])
+    path, run = tmp_path / "report.html", ReportRun("a", {}, [episode("t-1")])
     write_report(path, [run])
     first = path.read_bytes()
     with pytest.raises(KeyError):
-        write_report(path, [Run("a", {}, [{"row": "fault"}])])
+        write_report(path, [ReportRun("a", {}, [{"row": "fault"}])])
     assert path.read_bytes() == first
     monkeypatch.setattr(time, "time", lambda: 1e9)
     write_report(path, [run])
@@ -250,7 +252,7 @@ def test_hostile_text_is_shown_exactly_and_runs_nothing(opened):
     rows += [fault(text, family=text, error=text, kind=text) for text in HOSTILE]
     tables = [{"scenario": "maze", "family": text, "success": 0.5} for text in HOSTILE]
     runs = [
-        Run(name, {name: [name]}, rows, tables, [("family", name), ("success", name)])
+        ReportRun(name, {name: [name]}, rows, tables, [("family", name), ("success", name)])
         for name in HOSTILE[:2]
     ]
     page = opened(*runs)
@@ -292,7 +294,7 @@ def test_requests_to_the_model_stand_at_their_turns(opened):
         ],
     }
     rows = [episode("t-1", 1, **told), fault("t-2", traceback="mine.py:3 in act")]
-    page = opened(Run("a", {}, rows, prompts={"p": HOSTILE[1]}), fragment="#episode=0")
+    page = opened(ReportRun("a", {}, rows, prompts={"p": HOSTILE[1]}), fragment="#episode=0")
     page.wait_for_selector("details.requests", state="attached")
     page.locator("details.requests").evaluate_all("(all) => all.forEach((e) => (e.open = true))")
     requests = page.locator("article.turn").evaluate_all(
@@ -306,7 +308,7 @@ def test_requests_to_the_model_stand_at_their_turns(opened):
 
 def test_a_refused_episode_has_the_servers_message(opened):
     refused = episode("t-1", 1, success=False, end="refused", error=HOSTILE[0])
-    page = opened(Run("a", {}, [refused]), fragment="#episode=0")
+    page = opened(ReportRun("a", {}, [refused]), fragment="#episode=0")
     page.wait_for_selector("#sides[data-episode='0']")
     assert texts(page, "#sides pre.error") == [HOSTILE[0]]
     assert "the end" in texts(page, "#sides pre.observation")
@@ -314,13 +316,13 @@ def test_a_refused_episode_has_the_servers_message(opened):
 
 def test_a_hostile_address_is_text_too(opened):
     page = opened(
-        Run("a", {}, [episode("t-1")]),
+        ReportRun("a", {}, [episode("t-1")]),
         fragment="#q=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E&episode=%3Cb%3E&beside=-1",
     )
     assert page.input_value("input[name=q]") == "<img src=x onerror=alert(1)>"
     assert texts(page, "#rows .none") == ["No episode fits the filters."]
     page = opened(
-        Run("a", {}, [episode("t-1")]),
+        ReportRun("a", {}, [episode("t-1")]),
         fragment="#outcome=constructor&family=Cooking&run=b&fault=none&episode=7",
     )
     assert tasks(page) == ["t-1"]
@@ -330,7 +332,7 @@ def test_a_hostile_address_is_text_too(opened):
 
 
 def test_what_would_get_in_does_not_run(opened):
-    page = opened(Run("a", {}, [episode("t-1")]))
+    page = opened(ReportRun("a", {}, [episode("t-1")]))
     page.evaluate(
         "document.body.append(Object.assign(document.createElement('script'), {textContent:"
         " 'window.ran = 1'}))"
@@ -349,7 +351,7 @@ def test_what_would_get_in_does_not_run(opened):
 
 def test_a_long_observation_is_cut_until_asked_for(opened):
     whole = "".join(random.Random(0).choices("ab<&\n\u2028é", k=1_000_000))
-    page = opened(Run("a", {}, [episode("t-1", [turn(1, observation=whole)])]))
+    page = opened(ReportRun("a", {}, [episode("t-1", [turn(1, observation=whole)])]))
     read(page)
     assert texts(page, "pre.observation")[0] == whole[:2500]
     page.click("text=show all 1,000,000 characters")
@@ -368,7 +370,7 @@ def test_numbers_that_json_lacks_are_shown_as_missing(opened):
             "turns": 3,
         }
     ]
-    page = opened(Run("a", {"limit": float("inf")}, rows, table, TABLE))
+    page = opened(ReportRun("a", {"limit": float("inf")}, rows, table, TABLE))
     assert texts(page, "#table td") == ["maze", "Maze", "–", "–", "1.00", "3.0"]
     assert texts(page, "#settings td") == ["limit", "null"]
     read(page)
@@ -389,7 +391,7 @@ def test_filters_choose_what_the_rows_say(opened):
         for i in range(90)
     ]
     rows += [fault(f"t-{i}", rng.choice(("environment", "provider")), family="A") for i in range(9)]
-    page = opened(Run("one", {}, rows), Run("two", {}, rows[:7]))
+    page = opened(ReportRun("one", {}, rows), ReportRun("two", {}, rows[:7]))
 
     def ids(fits):
         return [row["task_id"] for row in rows if fits(row)]
@@ -419,20 +421,20 @@ def test_the_texts_of_episodes_are_searched_in_every_part(opened, monkeypatch):
     rows = [
         episode(f"t-{i}", [turn(1, observation=f"a LAMP near {i % 7} doors")]) for i in range(50)
     ]
-    page = opened(Run("one", {}, [*rows, fault("lost", error="a lamp near 3 walls")]))
+    page = opened(ReportRun("one", {}, [*rows, fault("lost", error="a lamp near 3 walls")]))
     page.fill("[name=text]", "lamp near 3")
     page.wait_for_function("() => byId('count').textContent === '8 of 51'")
     assert tasks(page) == [*(f"t-{i}" for i in range(50) if i % 7 == 3), "lost"]
     page.click("text=Clear")
     assert page.inner_text("#count") == "51 of 51"
-    page = opened(Run("one", {}, rows), fragment="#text=near 6 DOORS")
+    page = opened(ReportRun("one", {}, rows), fragment="#text=near 6 DOORS")
     page.wait_for_function("() => byId('count').textContent === '7 of 50'")
 
 
 def test_the_list_is_sorted_by_tokens(opened):
     used = [("a", 10), ("b", 300), ("c", 20)]
     rows = [episode(task, usage={"prompt_tokens": n, "cost": n / 100}) for task, n in used]
-    page = opened(Run("one", {}, [*rows, fault("lost")]))
+    page = opened(ReportRun("one", {}, [*rows, fault("lost")]))
     assert page.inner_text("#used") == "330 tokens, cost 3.3"
     page.click("#heads button:has-text('Tokens')")
     assert tasks(page) == ["b", "c", "a", "lost"]
@@ -452,7 +454,7 @@ def test_the_charts_are_the_hand_worked_ones(opened):
         fault("e"),
     ]
     two = [episode("a", 2), episode("a", 2, False, attempt=1)]
-    page = opened(Run("one", {}, one), Run("two", {}, two))
+    page = opened(ReportRun("one", {}, one), ReportRun("two", {}, two))
     assert texts(page, "figure .legend li") == [
         "one 0.750 of 4 episodes, 4 tasks",
         "two 0.500 of 2 episodes, 1 task",
@@ -488,7 +490,9 @@ def test_the_charts_are_the_hand_worked_ones(opened):
 
 
 def test_many_difficulties_share_bars(opened):
-    page = opened(Run("one", {}, [episode(f"t-{i}", 1, i < 40, difficulty=i) for i in range(80)]))
+    page = opened(
+        ReportRun("one", {}, [episode(f"t-{i}", 1, i < 40, difficulty=i) for i in range(80)])
+    )
     bars = texts(page, "rect title")
     assert bars == [f"one: {share} of 10 episodes" for share in ("1.000",) * 4 + ("0.000",) * 4]
     assert [told for told in texts(page, "svg text") if "–" in told] == [
@@ -506,7 +510,9 @@ def test_the_table_has_a_line_for_each_run(opened):
         "turns": 4,
     }
     runs = [
-        Run(name, {"seed": i, "model": {"name": "m"}}, [episode("a")], [row | {"turns": i}], TABLE)
+        ReportRun(
+            name, {"seed": i, "model": {"name": "m"}}, [episode("a")], [row | {"turns": i}], TABLE
+        )
         for i, name in enumerate("xy")
     ]
     page = opened(*runs)
@@ -649,9 +655,9 @@ def test_difficulties_of_a_family_come_first_and_filter_nothing(opened, tmp_path
 
 
 def test_hostile_sections_and_notes_are_text_too(opened):
-    sections = [Section(text, [("a", text)], [{"a": text}], [text]) for text in HOSTILE]
+    sections = [ReportSection(text, [("a", text)], [{"a": text}], [text]) for text in HOSTILE]
     page = opened(
-        Run("a", {}, [episode("t-1")], notes=HOSTILE), sections=sections, legend=HOSTILE[0]
+        ReportRun("a", {}, [episode("t-1")], notes=HOSTILE), sections=sections, legend=HOSTILE[0]
     )
     assert texts(page, "#notes p") == [*HOSTILE, HOSTILE[0]]
     for place in ("h2", "th", "td", "p"):
@@ -662,7 +668,7 @@ def test_hostile_sections_and_notes_are_text_too(opened):
 
 
 def test_a_page_that_cannot_be_written_leaves_no_draft(tmp_path):
-    run, folder = Run("a", {}, [episode("t-1")]), tmp_path / "pages"
+    run, folder = ReportRun("a", {}, [episode("t-1")]), tmp_path / "pages"
     folder.mkdir()
     for path, why in (
         (folder / "none" / "page.html", "No such file or directory"),
@@ -671,7 +677,7 @@ def test_a_page_that_cannot_be_written_leaves_no_draft(tmp_path):
         with raises(ArgumentError, str(path), why):
             write_report(path, [run])
     with pytest.raises(KeyError):
-        write_report(folder / "page.html", [Run("a", {}, [{"row": "fault"}])])
+        write_report(folder / "page.html", [ReportRun("a", {}, [{"row": "fault"}])])
     assert list(folder.iterdir()) == []
     assert list(tmp_path.iterdir()) == [folder]
 
@@ -716,7 +722,7 @@ def test_a_folder_of_results_stands_for_them(tmp_path):
 
 def test_a_turn_of_a_game_says_who_spoke(opened):
     turns = [turn(0, seat="player_0", player="oracle"), turn(1, seat="player_1")]
-    page = opened(Run("a", {}, [episode("t", turns)]))
+    page = opened(ReportRun("a", {}, [episode("t", turns)]))
     read(page)
     assert texts(page, ".turn header")[:2] == [
         "Turn 1player_0: oraclereward 0",
@@ -735,7 +741,7 @@ def test_an_episode_is_read_turn_by_turn(opened):
         )
         observation = following
     page = opened(
-        Run("a", {}, [episode(info["task_id"], turns, goal=info["goal"], last=observation)])
+        ReportRun("a", {}, [episode(info["task_id"], turns, goal=info["goal"], last=observation)])
     )
     assert page.locator("article").count() == 0
     numbers = ["0", "1", "1.000", str(len(turns)), "1", "1,234", "–"]
@@ -790,7 +796,7 @@ def test_what_the_command_writes_can_be_read(opened, tmp_path, env_id, status):
         == status
     )
     rows, _ = record.read(folder)
-    page = opened(Run("a", record.read_settings(folder), rows))
+    page = opened(ReportRun("a", record.read_settings(folder), rows))
     for number, row in enumerate(rows):
         read(page, number)
         assert texts(page, "h3") == [row["task_id"]]
@@ -801,7 +807,7 @@ def test_what_the_command_writes_can_be_read(opened, tmp_path, env_id, status):
 
 
 def test_keys_move_open_and_close(opened):
-    page = opened(Run("a", {}, [episode(f"t-{i}") for i in range(50)]))
+    page = opened(ReportRun("a", {}, [episode(f"t-{i}") for i in range(50)]))
     for pressed in ("j", "j", "ArrowDown", "k", "Enter"):
         page.keyboard.press(pressed)
     page.wait_for_selector("#sides[data-episode='2']")
@@ -836,7 +842,7 @@ def test_two_runs_side_by_side(opened):
         episode("a", other, False, "truncated"),
         episode("a", family="Other"),
     ]
-    page = opened(Run("one", {}, one), Run("two", {}, two))
+    page = opened(ReportRun("one", {}, one), ReportRun("two", {}, two))
     read(page)
     assert texts(page, "#beside option") == [
         "nothing",
@@ -871,7 +877,7 @@ def test_two_runs_side_by_side(opened):
 
 def test_the_address_keeps_filters_and_episode(opened):
     runs = [
-        Run(name, {}, [episode(f"t-{i}", family="AB"[i % 2]) for i in range(20)])
+        ReportRun(name, {}, [episode(f"t-{i}", family="AB"[i % 2]) for i in range(20)])
         for name in ("one", "two")
     ]
     page = opened(*runs)
@@ -917,7 +923,7 @@ def test_screenshots_are_in_the_file_and_nothing_else_of_the_disk(opened, tmp_pa
         None,
     ]
     rows = [episode("a", [turn(i, screenshot=name) for i, name in enumerate(names)])]
-    page = opened(Run("a", {}, rows, folder=folder))
+    page = opened(ReportRun("a", {}, rows, folder=folder))
     read(page)
     page.wait_for_function("document.querySelector('.turn img').complete")
     assert page.locator(".turn img").evaluate_all(
@@ -925,7 +931,7 @@ def test_screenshots_are_in_the_file_and_nothing_else_of_the_disk(opened, tmp_pa
     ) == [[30, 20]]
     assert page.get_by_text("The screenshot is not in this report.").count() == 6
     page.close()
-    page = opened(Run("a", {}, rows))
+    page = opened(ReportRun("a", {}, rows))
     read(page)
     assert page.get_by_text("The screenshot is not in this report.").count() == 7
 
@@ -937,7 +943,7 @@ def seat(number, name, **changes):
 def test_who_of_several_agents_says_what_has_a_name_and_a_colour(opened):
     names = ["player_0", "player_1", "player_10", "player_2"]
     page = opened(
-        Run(
+        ReportRun(
             "a",
             {},
             [
@@ -972,9 +978,9 @@ def test_all_attempts_at_a_task_are_beside_each_other(opened):
         for attempt in (2, 0, 1)
     ]
     page = opened(
-        Run("one", {}, [*one, episode("c")]),
-        Run("two", {}, [episode("a")]),
-        Run("three", {}, [fault("a"), fault("a", attempt=1), episode("a"), episode("a")]),
+        ReportRun("one", {}, [*one, episode("c")]),
+        ReportRun("two", {}, [episode("a")]),
+        ReportRun("three", {}, [fault("a"), fault("a", attempt=1), episode("a"), episode("a")]),
     )
     read(page, 1)
     page.select_option("#beside", label="all 3 attempts of one")
@@ -1083,14 +1089,14 @@ def test_comparisons_lead_to_both_episodes_and_say_who_chose_what(opened, tmp_pa
 
 
 def test_without_comparisons_there_is_no_such_section(opened):
-    page = opened(Run("a", {}, [episode("t-1")]))
+    page = opened(ReportRun("a", {}, [episode("t-1")]))
     assert page.locator("#comparisons").is_hidden()
 
 
 @pytest.mark.parametrize("width", [1280, 800])
 def test_nothing_is_wider_than_the_window(opened, width):
     rows = [episode("x" * 300, [turn(1, observation="y" * 3000, action="z" * 500)], goal="g" * 500)]
-    page = opened(Run("n" * 60, {}, rows), Run("b", {}, rows), width=width)
+    page = opened(ReportRun("n" * 60, {}, rows), ReportRun("b", {}, rows), width=width)
     overflow = "document.documentElement.scrollWidth - innerWidth"
     assert page.evaluate(overflow) <= 0
     read(page)
@@ -1117,9 +1123,9 @@ def test_thousands_of_episodes_stay_quick(opened, count):
         episode(f"t-{i}", turns(), i % 3 == 0, family=f"f{i % 20}", difficulty=i % 5)
         for i in range(count)
     ]
-    page = opened(Run("a", {}, []))
+    page = opened(ReportRun("a", {}, []))
     began = time.monotonic()
-    page = opened(Run("a", {}, rows))
+    page = opened(ReportRun("a", {}, rows))
     assert time.monotonic() - began < 60
     began = time.monotonic()
     page.reload()
@@ -1183,7 +1189,7 @@ def test_the_page_has_one_unit_and_a_legend_for_its_columns_alone(opened, tmp_pa
 def test_columns_that_do_not_fit_are_counted(opened, width, hidden):
     row = {"scenario": "", "family": "Maze", "success": 0.25, "turns": 4, "score": 0.5}
     columns = [("family", "family"), *((f"c{n}", f"a column {n}") for n in range(10))]
-    page = opened(Run("one", {}, [episode("a")], [row], columns))
+    page = opened(ReportRun("one", {}, [episode("a")], [row], columns))
     page.set_viewport_size({"width": width, "height": 800})
     page.wait_for_function("(any) => byId('more').hidden === !any", arg=hidden)
     if hidden:
@@ -1200,7 +1206,7 @@ def test_columns_that_do_not_fit_are_counted(opened, width, hidden):
 def test_on_a_phone_a_name_breaks_behind_its_slash_and_the_list_keeps_its_end(opened):
     name = "agentgym/TextCraft-v2"
     rows = [episode("t-1", family=name, env_id=name)]
-    page = opened(Run("a", {}, rows, [{"family": name}], [("family", "family")]))
+    page = opened(ReportRun("a", {}, rows, [{"family": name}], [("family", "family")]))
     page.set_viewport_size({"width": 390, "height": 800})
     drawn = page.locator("#table td.name").evaluate(
         """(cell) => {

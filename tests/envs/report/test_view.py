@@ -22,9 +22,9 @@ from agentgym_envs.cli import app
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate import record
 from agentgym_envs.evaluate.frames import read_rows
-from agentgym_envs.evaluate.settings import Settings
-from agentgym_envs.report.following import Following
-from agentgym_envs.report.view import Server
+from agentgym_envs.evaluate.settings import RunSettings
+from agentgym_envs.report.following import FollowedRuns
+from agentgym_envs.report.view import ViewServer
 
 pytestmark = pytest.mark.timeout(120)
 HOSTILE = (
@@ -74,7 +74,7 @@ def seen(following):
 
 
 def test_only_new_lines_are_read(folder):
-    following = Following([folder])
+    following = FollowedRuns([folder])
     file = folder / record.EPISODES
     size = file.stat().st_size
     append(folder, played("c"))
@@ -88,7 +88,7 @@ def test_only_new_lines_are_read(folder):
 
 
 def test_half_a_line_waits_for_its_rest(folder):
-    following = Following([folder])
+    following = FollowedRuns([folder])
     line = json.dumps(played("c")) + "\n"
     with (folder / record.EPISODES).open("a") as file:
         file.write(line[:40])
@@ -99,7 +99,7 @@ def test_half_a_line_waits_for_its_rest(folder):
 
 
 def test_a_file_that_was_replaced_is_read_from_its_beginning(folder):
-    following = Following([folder])
+    following = FollowedRuns([folder])
     before = following.version
     record.write(folder, {"model": "m"}, [played("z")])
     news = following.news(before, 2, 2)
@@ -109,7 +109,7 @@ def test_a_file_that_was_replaced_is_read_from_its_beginning(folder):
 
 
 def test_a_file_that_was_replaced_by_a_longer_one_is_read_from_its_beginning(folder):
-    following = Following([folder])
+    following = FollowedRuns([folder])
     record.write(folder, {"model": "m"}, [played(name, False) for name in "vwxyz"])
     assert seen(following) == list("vwxyz")
 
@@ -126,9 +126,9 @@ BREACHES = {
 def test_a_broken_folder_is_named_and_the_others_are_shown(folder, breach):
     other = folder.parent / "broken"
     record.write(other, {"model": "m"}, [played("x")])
-    good = Following([folder.parent])
+    good = FollowedRuns([folder.parent])
     BREACHES[breach](other)
-    for following in (Following([folder.parent]), Following([other, folder]), good):
+    for following in (FollowedRuns([folder.parent]), FollowedRuns([other, folder]), good):
         news = following.news(following.version, 0, -1)
         assert {"a", "b"} <= {entry["task_id"] for entry in news["entries"]}
         assert "one" in [run["name"] for run in news["overview"]["runs"]]
@@ -142,7 +142,7 @@ def test_a_broken_folder_is_named_and_the_others_are_shown(folder, breach):
 
 
 def test_an_empty_folder_fills_when_a_run_starts(tmp_path):
-    following = Following([tmp_path])
+    following = FollowedRuns([tmp_path])
     news = following.news(following.version, 0, -1)
     assert (news["entries"], news["overview"]["runs"]) == ([], [])
     assert news["problems"] == [f"{tmp_path} holds no results yet"]
@@ -155,19 +155,19 @@ def test_an_empty_folder_fills_when_a_run_starts(tmp_path):
 
 def test_an_episode_with_cut_prompts_is_in_the_notes(folder):
     append(folder, played("c", prompt_limit=4096))
-    following = Following([folder])
+    following = FollowedRuns([folder])
     (run,) = following.news(following.version, 0, -1)["overview"]["runs"]
     assert any("num_ctx" in note and "4,096" in note for note in run["notes"])
 
 
 def test_an_empty_folder_itself_becomes_a_run(tmp_path):
-    following = Following([tmp_path])
+    following = FollowedRuns([tmp_path])
     record.write(tmp_path, {"model": "m"}, [played("a")])
     assert seen(following) == ["a"]
 
 
 def test_a_run_that_begins_later_joins_the_others(folder):
-    following = Following([folder.parent])
+    following = FollowedRuns([folder.parent])
     record.write(folder.parent / "a new one", {"model": "n"}, [played("n")])
     following._next = float("inf")  # the tables wait, but not for a new run
     news = following.news(following.version, 2, 2)
@@ -176,7 +176,7 @@ def test_a_run_that_begins_later_joins_the_others(folder):
 
 
 def test_a_run_joins_before_its_first_episode(folder):
-    following = Following([folder.parent])
+    following = FollowedRuns([folder.parent])
     before = following.news(following.version, 0, -1)["counted"]
     record.write(folder.parent / "later", {"model": "n"}, [])
     news = following.news(following.version, 2, before)
@@ -188,7 +188,7 @@ def test_a_run_joins_before_its_first_episode(folder):
 
 def test_the_tables_are_those_of_the_report(folder):
     """One of two tasks is solved, then two of three; a fault changes no success."""
-    following = Following([folder])
+    following = FollowedRuns([folder])
     following._next = 0.0
     append(folder, played("c"), lost("d"))
     news = following.news(following.version, 0, 2)
@@ -201,7 +201,7 @@ def test_the_tables_are_those_of_the_report(folder):
 
 def test_texts_are_found_in_any_case(folder):
     append(folder, played("c", words="GO TO"), lost("d"))
-    following = Following([folder])
+    following = FollowedRuns([folder])
     assert following.search("go to", 0) == [2]
     assert following.search("NEAR b", 0) == [1]
     assert following.search("near", 1) == [1, 2]
@@ -209,7 +209,7 @@ def test_texts_are_found_in_any_case(folder):
 
 
 def test_an_invalid_line_is_one_clear_line(folder):
-    following = Following([folder])
+    following = FollowedRuns([folder])
     append(folder, played("c"), {"row": "poem"})
     (problem,) = following.news(following.version, 0, -1)["problems"]
     assert re.match(r"line 4 of .* is no episode", problem)
@@ -233,7 +233,7 @@ def test_a_folder_without_results_is_refused(tmp_path, name, why):
 
 @contextmanager
 def served(*folders):
-    with Server(Following(list(folders))) as server:
+    with ViewServer(FollowedRuns(list(folders))) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
@@ -283,7 +283,7 @@ def test_a_screenshot_comes_from_the_folder_alone(folder):
     (folder.parent / "b.png").write_bytes(b"\x89PNG\r\n\x1a\n")
     turns = [turn(1, screenshot="a.png"), turn(2, screenshot="../b.png"), turn(3)]
     append(folder, result("c", turns))
-    found = Following([folder]).texts(2)["turns"]
+    found = FollowedRuns([folder]).texts(2)["turns"]
     assert [each["screenshot"] for each in found] == [
         "data:image/png;base64,iVBORw0KGgo=",
         -1,
@@ -324,21 +324,21 @@ def counts(page, text):
 
 
 def lives(folders):
-    return Following(folders).news(1, 0, -1)["live"]
+    return FollowedRuns(folders).news(1, 0, -1)["live"]
 
 
 def test_a_run_is_live_while_a_process_has_its_lock(folder, tmp_path):
     """A run that goes on, one that was killed, one that ended, and a file system without locks."""
     assert lives([folder]) == [False]
-    going = record.Record(tmp_path / "going", Settings(agent="chat"))
+    going = record.RunRecord(tmp_path / "going", RunSettings(agent="chat"))
     try:
         assert lives([folder.parent, tmp_path / "going"]) == [False, True]
         with raises(ArgumentError, "another run"):
-            record.Record(tmp_path / "going", Settings(agent="chat"))
+            record.RunRecord(tmp_path / "going", RunSettings(agent="chat"))
     finally:
         going.close()
     assert lives([tmp_path / "going"]) == [False]
-    record.Record(tmp_path / "going", Settings(agent="chat")).close()
+    record.RunRecord(tmp_path / "going", RunSettings(agent="chat")).close()
 
 
 def test_a_killed_run_is_not_live(folder):
@@ -371,7 +371,7 @@ def test_without_locks_nobody_knows_whether_a_run_is_live(folder, monkeypatch):
 
 
 def test_a_plan_that_grows_changes_the_tables(folder):
-    following = Following([folder])
+    following = FollowedRuns([folder])
     known = following.news(following.version, 0, -1)
     assert following.news(following.version, 2, known["counted"])["overview"] is None
     entry = {key: played("a")[key] for key in ("suite", "scenario", "family", "env_id")}

@@ -39,7 +39,7 @@ TASKS = [
 
 @pytest.fixture(scope="module")
 def webarena(browser, tmp_path_factory):
-    from agentgym_envs.envs.web.sites.host import Servers
+    from agentgym_websites.host import Servers
 
     file = tmp_path_factory.mktemp("webarena") / "test.raw.json"
     file.write_text(json.dumps(TASKS))

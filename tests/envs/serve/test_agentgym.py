@@ -9,9 +9,9 @@ from raised import raises
 from served import serving
 
 from agentgym_envs.envs.babyai.tasks import LEFT_OUT, LEVELS
-from agentgym_envs.pool import Result
-from agentgym_envs.serve.families import AlfWorld, SciWorld
-from agentgym_envs.serve.refusal import Refusal
+from agentgym_envs.pool import PoolResult
+from agentgym_envs.serve.families import AlfWorldFamily, SciWorldFamily
+from agentgym_envs.serve.refusal import RefusedRequest
 
 
 @pytest.fixture(scope="module")
@@ -293,12 +293,12 @@ def test_a_single_family_is_also_served_at_the_root():
 
 def test_sciworlds_numbers_are_the_originals_and_its_scores_are_percent():
     """AgentGym has 4,639 tasks."""
-    family = SciWorld("agentgym/ScienceWorld-v2", {})
+    family = SciWorldFamily("agentgym/ScienceWorld-v2", {})
     assert family.task_id(0) == "boil-0"
     assert family.task_id(4638)
-    with raises(Refusal, "4639"):
+    with raises(RefusedRequest, "4639"):
         family.task_id(4639)
-    step = Result(0, observation="A door.", reward=0.25, info={"score": 0.5, "goal": "Boil."})
+    step = PoolResult(0, observation="A door.", reward=0.25, info={"score": 0.5, "goal": "Boil."})
     answer = {"observation": "A door.", "reward": 25, "score": 50, "done": False}
     assert family.stepped(step) == answer
     assert family.begun(step) == {**answer, "task_description": "Boil."}
@@ -306,8 +306,8 @@ def test_sciworlds_numbers_are_the_originals_and_its_scores_are_percent():
 
 def test_alfworld_sorts_the_commands_in_its_own_words():
     listed = ["help", "look", "move egg 1 to cabinet 1", "open cabinet 2"]
-    step = Result(0, observation="You see nothing.", info={"admissible_actions": listed})
-    answer = AlfWorld("agentgym/Household-v0", {}).stepped(step)
+    step = PoolResult(0, observation="You see nothing.", info={"admissible_actions": listed})
+    answer = AlfWorldFamily("agentgym/Household-v0", {}).stepped(step)
     assert answer["available_actions"] == [
         "look",
         "open cabinet 2",

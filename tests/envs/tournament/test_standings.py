@@ -1,6 +1,6 @@
 """The table of players whose seats share one score."""
 
-from agentgym_envs.tournament.schedule import Contest
+from agentgym_envs.tournament.schedule import PlannedGame
 from agentgym_envs.tournament.standings import (
     LEGEND,
     meanings,
@@ -41,7 +41,10 @@ def test_the_interval_is_over_tasks_and_not_over_games():
 
 def test_the_seats_and_the_missing_games():
     rows = games(("x", "y"))
-    missing = [Contest("task-0", 1, ("y", "x"), True), Contest("task-0", 1, ("y", "y"), True)]
+    missing = [
+        PlannedGame("task-0", 1, ("y", "x"), True),
+        PlannedGame("task-0", 1, ("y", "y"), True),
+    ]
     table = shared_standings(rows, ["x", "y"], missing)
     assert table.warning.startswith("4 of 6 games, incomplete")
     bounds = {line["player"]: (line["least"], line["most"]) for line in table.lines}
@@ -70,7 +73,7 @@ def test_a_duel_has_bounds_of_the_score_and_a_legend_of_its_columns():
     whole = standings(rows, ["x", "y"], [])
     assert whole.warning == ""
     assert not {"least", "missing"} & {key for key, _ in whole.columns}
-    half = standings(rows, ["x", "y"], [Contest("t", 1, ("y", "x"), False)])
+    half = standings(rows, ["x", "y"], [PlannedGame("t", 1, ("y", "x"), False)])
     found = {line["player"]: (line["least"], line["most"]) for line in half.lines}
     assert found == {"x": (0.5, 1.0), "y": (0.0, 0.5)}
     for table, absent in ((whole, 2), (half, 0)):

@@ -14,7 +14,7 @@ from some import full
 
 from agentgym_envs.envs.web import chromium
 from agentgym_envs.envs.web.look import elements, find
-from agentgym_envs.envs.web.proxy import Reply
+from agentgym_envs.envs.web.proxy import ProxyReply
 from agentgym_envs.envs.web.tab import REQUEST_WAIT
 from agentgym_envs.errors import ArgumentError, MissingBrowser
 
@@ -242,7 +242,7 @@ def test_nothing_but_the_tasks_own_pages_can_be_reached(make, outside):
                 f" href='data:text/plain,x' download=x.txt>save</a><form action={outside}/form"
                 " method=post><button>send</button></form>"
             ),
-            "/away": Reply(302, {"Location": f"{outside}/redirected"}, b""),
+            "/away": ProxyReply(302, {"Location": f"{outside}/redirected"}, b""),
         }
     )
     env.reset(seed=1)
@@ -268,7 +268,7 @@ def test_a_redirect_stays_within_the_task(make):
     env = make(
         {
             "/": "<a href=/old>go</a>",
-            "/old": Reply(302, {"Location": "/new?x=<b>"}, b""),
+            "/old": ProxyReply(302, {"Location": "/new?x=<b>"}, b""),
             "/new": "<title>New</title>",
         }
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import agentgym_envs.envs.web as web
-from agentgym_envs.envs.web.proxy import Reply
+from agentgym_envs.envs.web.proxy import ProxyReply
 
 README = (Path(web.__file__).parent / "README.md").read_text()
 FILE = Path(__file__).parents[2] / "support" / "ways_out.toml"
@@ -27,7 +27,7 @@ NAMES = [
 pytestmark = pytest.mark.timeout(300)
 
 
-def pages(host: str, udp: int, file: str) -> dict[str, str | Reply]:
+def pages(host: str, udp: int, file: str) -> dict[str, str | ProxyReply]:
     """Returns path → page, with one page for each way."""
 
     def filled(text: str, name: str) -> str:
@@ -38,25 +38,27 @@ def pages(host: str, udp: int, file: str) -> dict[str, str | Reply]:
             .replace("FILE", file)
         )
 
-    made: dict[str, str | Reply] = {
+    made: dict[str, str | ProxyReply] = {
         f"/{name}": filled(text, name) for name, text in WAYS["elements"].items()
     }
     made |= {f"/{name}": text for name, text in WAYS["refreshes"].items()}
     for name, text in {**WAYS["scripts"], **WAYS["programs"]}.items():
         made[f"/{name}"] = f"<body><script>try {{ {filled(text, name)} }} catch {{}}</script>"
-    made["/program-by-a-redirect"] = Reply(302, {"Location": "mailto:a@b.test?body=words"}, b"")
+    made["/program-by-a-redirect"] = ProxyReply(
+        302, {"Location": "mailto:a@b.test?body=words"}, b""
+    )
     for name in REDIRECTS:
         status = int(name.removeprefix("redirect-"))
-        made[f"/{name}"] = Reply(status, {"Location": filled("OUT", name)}, b"")
+        made[f"/{name}"] = ProxyReply(status, {"Location": filled("OUT", name)}, b"")
     for name, headers in WAYS["headers"].items():
         sent = {key: filled(value, name) for key, value in headers.items()}
-        made[f"/{name}"] = Reply(200, {"content-type": "text/html", **sent}, b"<img src=/x>")
+        made[f"/{name}"] = ProxyReply(200, {"content-type": "text/html", **sent}, b"<img src=/x>")
     script = {"content-type": "text/javascript"}
-    made["/shared.js"] = Reply(200, script, b"fetch(location.search.slice(1))")
-    made["/shared-socket.js"] = Reply(
+    made["/shared.js"] = ProxyReply(200, script, b"fetch(location.search.slice(1))")
+    made["/shared-socket.js"] = ProxyReply(
         200, script, b"new WebSocket('ws://' + location.search.slice(1) + '/shared-worker-socket')"
     )
-    made["/service.js"] = Reply(200, script, b"fetch(location.search.slice(1))")
+    made["/service.js"] = ProxyReply(200, script, b"fetch(location.search.slice(1))")
     return made | {"/": "<title>Home</title>"}
 
 

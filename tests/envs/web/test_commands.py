@@ -4,15 +4,17 @@ import signal
 import subprocess
 import sys
 import urllib.request
+from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
+from raised import raises
 from typer.testing import CliRunner
 
-from agentgym_envs import registry
+from agentgym_envs import plugins, registry
 from agentgym_envs.cli import app
 from agentgym_envs.envs.web import install
-from agentgym_envs.errors import MissingBrowser
+from agentgym_envs.errors import MissingBrowser, MissingExtra
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -40,6 +42,27 @@ def test_sites_need_their_extra(monkeypatch):
     done = CliRunner().invoke(app, ["sites"])
     assert done.exit_code == 2
     assert 'pip install "agentgym-envs[web]"' in done.output
+
+
+def test_without_their_distribution_the_sites_name_the_extra(monkeypatch):
+    """As in an installation without agentgym-websites, whose entry point replaces another."""
+    points = plugins.discover(plugins.ENVIRONMENTS)["agentgym/WebSites-v1"].points
+    assert [point.dist.name for point in points] == ["agentgym-websites"]
+    (placeholder,) = distribution("agentgym-envs").entry_points.select(name="agentgym/WebSites-v1")
+    left = plugins._preferred((placeholder,))
+    assert left == (placeholder,)
+    assert plugins._preferred((placeholder, *points)) == points
+    monkeypatch.setattr(registry, "_installed", lambda name: name != "agentgym-websites")
+    command = registry.install_command(plugins.Plugin("agentgym/WebSites-v1", left))
+    assert command == 'python -m pip install "agentgym-envs[web]"'
+    with raises(MissingExtra, command):
+        plugins.Plugin("agentgym/WebSites-v1", left).load()()
+
+
+def test_the_old_modules_of_the_sites_name_the_new_ones():
+    done = CliRunner().invoke(app, ["show", "agentgym_envs.envs.web.sites.env:WebSitesEnv"])
+    assert done.exit_code == 2
+    assert "agentgym_websites.env:WebSitesEnv" in done.output
 
 
 @pytest.mark.full

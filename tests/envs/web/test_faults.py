@@ -15,7 +15,7 @@ from raised import raises
 from some import full
 
 from agentgym_envs.envs.web import session as sessions
-from agentgym_envs.envs.web.tab import Tab
+from agentgym_envs.envs.web.tab import BrowserTab
 from agentgym_envs.errors import EnvRaised, EnvTimeout
 
 pytestmark = pytest.mark.timeout(180)
@@ -220,13 +220,13 @@ def test_a_document_that_loads_slowly_on_a_busy_machine_is_waited_for(make, monk
     env = make("<h1>Home</h1><a href=/x>more</a>")
     env.pages["/x"] = "<h1>There</h1>"
     env.reset(seed=1)
-    looks, look = [], Tab.look
+    looks, look = [], BrowserTab.look
 
     def slow(tab, passing=0):
         time.sleep(0.3)
         looks.append(look(tab, passing))
         return "interactive" if len(looks) < 9 else looks[-1]
 
-    monkeypatch.setattr(Tab, "look", slow)
+    monkeypatch.setattr(BrowserTab, "look", slow)
     click(env, "more")
     assert len(looks) >= 9

@@ -133,7 +133,7 @@ def test_only_what_is_visible_is_written():
         "in view": (0, 10, 100, 20),
         "thin": (0, 719.5, 100, 1),
     }
-    boxes = {102 + i: tree.Box(*place) for i, place in enumerate(places.values())}
+    boxes = {102 + i: tree.BoundingBox(*place) for i, place in enumerate(places.values())}
     nodes = [
         node(1, "RootWebArea", "Shop", [2, 3, 4, 5, 6, 7]),
         *(node(2 + i, "link", name) for i, name in enumerate(places)),
@@ -143,7 +143,7 @@ def test_only_what_is_visible_is_written():
         node(7, "textbox", "Name", [8]),
         node(8, "StaticText", "Ada"),
     ]
-    view = tree.View(1280, 720, boxes | {107: tree.Box(0, 100, 100, 20)})
+    view = tree.PageView(1280, 720, boxes | {107: tree.BoundingBox(0, 100, 100, 20)})
     shown = [e.name for e in look.elements(tree.render(nodes, lambda dom: dom, view))]
     # A field's text counts as in view with the field.
     assert shown == [
@@ -169,7 +169,7 @@ def test_in_view_a_text_is_left_out_where_one_of_three_lines_before_holds_it():
         node(5, "row", ""),
     ]
     nodes += [node(6, "StaticText", "10"), node(7, "StaticText", "lamp")]
-    view = tree.View(1280, 720, {100 + i: tree.Box(0, 0, 10, 10) for i in range(1, 10)})
+    view = tree.PageView(1280, 720, {100 + i: tree.BoundingBox(0, 0, 10, 10) for i in range(1, 10)})
     text = tree.render(nodes, lambda dom: dom, view)
     # 10 is in ids alone.
     assert [e.name for e in look.elements(text)] == [

@@ -14,13 +14,13 @@ from raised import raises
 from typer.testing import CliRunner
 
 from agentgym_envs.cli import app
-from agentgym_envs.envs.web.session import Session
-from agentgym_envs.envs.web.sites.host import SITES as HOSTED
-from agentgym_envs.envs.web.sites.host import Servers
+from agentgym_envs.envs.web.session import BrowserSession
 from agentgym_envs.envs.web.webarena import login, reset
 from agentgym_envs.envs.web.webarena.config import SITES, read_tasks, site_urls
-from agentgym_envs.envs.web.webarena.login import Account, sites_of, write_logins
+from agentgym_envs.envs.web.webarena.login import SiteAccount, sites_of, write_logins
 from agentgym_envs.errors import ArgumentError, EnvRaised, EnvTimeout, TaskError
+from agentgym_websites.host import SITES as HOSTED
+from agentgym_websites.host import Servers
 
 pytestmark = pytest.mark.timeout(180)
 OTHER = "http://other.test"
@@ -41,7 +41,9 @@ class Stored(PagesEnv):
         return super().serve(request._replace(url=request.url.replace(OTHER, ORIGIN)))
 
     def make_session(self):
-        return Session(self._chromium, self.serve, self.timeout, clock=self.clock, state=self.state)
+        return BrowserSession(
+            self._chromium, self.serve, self.timeout, clock=self.clock, state=self.state
+        )
 
 
 @pytest.fixture
@@ -87,7 +89,7 @@ def accounts(servers):
         row = servers.host.database(hosted.tables).execute(
             f"SELECT login, password FROM ({hosted.people}) WHERE id = ?", (hosted.user,)
         )
-        found[name] = Account(*row.fetchone(), "/login")
+        found[name] = SiteAccount(*row.fetchone(), "/login")
     return found
 
 
@@ -199,7 +201,7 @@ def test_a_site_that_does_not_answer_is_named_at_once_and_the_others_are_signed_
 
 def test_a_wrong_password_is_said(servers, urls, tmp_path, monkeypatch):
     monkeypatch.setattr(login, "SECONDS", 3)
-    wrong = {"shopping": Account("nobody", "wrong", "/login")}
+    wrong = {"shopping": SiteAccount("nobody", "wrong", "/login")}
     with raises(EnvRaised, "'nobody'", "http://127"):
         write_logins(tmp_path, ["shopping_state.json"], urls, wrong)
     assert not (tmp_path / "shopping_state.json").exists()

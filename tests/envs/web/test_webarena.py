@@ -12,15 +12,14 @@ from raised import raises
 
 from agentgym_envs.core import InvalidResponse
 from agentgym_envs.envs.web import session as sessions
-from agentgym_envs.envs.web.actions import Action, parse
+from agentgym_envs.envs.web.actions import WebAction, parse
 from agentgym_envs.envs.web.look import find
-from agentgym_envs.envs.web.sites.host import Servers, application
-from agentgym_envs.envs.web.sites.site import signed_in
-from agentgym_envs.envs.web.webarena.config import SITES, filled
-from agentgym_envs.envs.web.webarena.early_stop import Done, early_stop
+from agentgym_envs.envs.web.webarena.config import SITES, filled, to_local, to_public
+from agentgym_envs.envs.web.webarena.early_stop import PastAction, early_stop
 from agentgym_envs.envs.web.webarena.helpers import make_helpers
-from agentgym_envs.envs.web.webarena.public import to_local, to_public
 from agentgym_envs.errors import ArgumentError, TaskError, UnknownName
+from agentgym_websites.host import Servers, application
+from agentgym_websites.site import signed_in
 
 pytestmark = pytest.mark.timeout(180)
 PRODUCT = "Bluebell 10-inch Skillet"
@@ -361,7 +360,7 @@ def test_the_agent_sees_and_writes_public_names(make, servers):
 
 
 def did(*actions, url="http://h/"):
-    return [Done(parse(a) if a != "?" else Action("none"), url) for a in actions]
+    return [PastAction(parse(a) if a != "?" else WebAction("none"), url) for a in actions]
 
 
 @pytest.mark.parametrize(
@@ -467,10 +466,10 @@ def test_what_comes_within_two_seconds_is_seen_unless_one_asks_otherwise(make, k
 def test_every_page_that_is_opened_to_be_judged_has_its_own_time(make):
     env = make(timeout=7)
     env.reset(options={"task_id": "shopping-1"})
-    assert (env.patience(Action("click")), env.patience(Action("stop"))) == (7, 14)
+    assert (env.patience(WebAction("click")), env.patience(WebAction("stop"))) == (7, 14)
     env = make(timeout=7, repeated_actions=3)
     env.reset(options={"task_id": "shopping-1"})
-    assert env.patience(Action("click")) == 14
+    assert env.patience(WebAction("click")) == 14
 
 
 def test_numbers_and_hosts_that_cannot_be_are_refused(make):

@@ -14,11 +14,12 @@ from agentgym_train.algorithms.ppo import PPO
 from agentgym_train.algorithms.reinforce_pp import ReinforcePP
 from agentgym_train.algorithms.rloo import RLOO
 from agentgym_train.algorithms.sft import SFT
-from agentgym_train.data.batching import pack
+from agentgym_train.data.balance import share_out
+from agentgym_train.data.batching import Forward, pack
 from agentgym_train.data.types import Group, Trajectory, Turn
-from agentgym_train.engine.distributed import Distributed
-from agentgym_train.engine.logps import Forward, token_logps
+from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError
+from agentgym_train.models.policy import token_logps
 from agentgym_train.scorers.rewards import rewarded
 
 ALL = [GRPO, RLOO, ReinforcePP, GiGPO]
@@ -286,9 +287,8 @@ def test_dpo_by_hand():
     assert sums["pairs_right"] == 1
     assert (algorithm.weight(batch), algorithm.weight(batch.idle())) == (1, 0)
     assert algorithm.per_weight == {"pairs_right"}
-    assert [len(m.group_B) for m in batch.micro_batches(1, whole_groups=True)] == [2], (
-        "a pair stays together"
-    )
+    (share,) = share_out(batch, Distributed(), 1, whole_groups=algorithm.whole_groups)
+    assert len(share.micro.group_B) == 2, "a pair stays together"
     idle = batch.idle()
     zero, _ = algorithm.loss(Forward(*[torch.zeros(1, 1, requires_grad=True)] * 2), idle)
     zero.backward()

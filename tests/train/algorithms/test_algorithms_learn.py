@@ -12,9 +12,9 @@ import torch
 from agentgym_train import plugins
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group, Trajectory, Turn
-from agentgym_train.engine.distributed import Distributed
-from agentgym_train.engine.logps import token_logps
+from agentgym_train.distributed import Distributed
 from agentgym_train.learning.streams import fill
+from agentgym_train.models.policy import token_logps
 
 STATES = (4, 5)  # token ids that show the state; actions are 0 to 3
 BEST = {4: 1, 5: 2}

@@ -9,10 +9,9 @@ import pytest
 import torch
 
 from agentgym_train import plugins
-from agentgym_train.data.batching import pack
+from agentgym_train.data.batching import Forward, pack
 from agentgym_train.data.types import Group, Trajectory, Turn
-from agentgym_train.engine.distributed import Distributed
-from agentgym_train.engine.logps import Forward
+from agentgym_train.distributed import Distributed
 
 EPS = 1e-6
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from agentgym_train.algorithms.ppo import PPO
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group, Trajectory, Turn
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 
 PER = pytest.mark.parametrize("per", ["token", "turn"])
 

@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentgym_train.algorithms.ppo import PPO
-from agentgym_train.data.batching import pack
+from agentgym_train.data.batching import Forward, pack
 from agentgym_train.data.types import Group, Status, Trajectory, Turn
-from agentgym_train.engine.distributed import Distributed
-from agentgym_train.engine.logps import Forward
+from agentgym_train.distributed import Distributed
 from agentgym_train.learning.advantages import gae, returns_to_go
 from agentgym_train.learning.losses import clipped_value_loss
 

@@ -21,7 +21,7 @@ from agentgym_train.run import rehearsal
 
 def test_the_published_schedule():
     """Steps 1-80 → 8, 81-160 → 12, 161 and on → 15; the trainer counts from 0."""
-    curriculum = plugins.make(
+    curriculum = plugins.make_object(
         plugins.CURRICULUM, {"name": "scaling_inter", "rounds": [8, 12, 15], "every": 80}
     )
     assert [curriculum.horizon(s - 1) for s in (1, 80, 81, 160, 161, 10_000)] == [
@@ -36,7 +36,7 @@ def test_the_published_schedule():
 
 @given(rounds=st.lists(st.integers(1, 99), min_size=1, max_size=6), every=st.integers(1, 50))
 def test_every_stage_but_the_last_lasts_exactly_every_steps(rounds, every):
-    curriculum = plugins.make(
+    curriculum = plugins.make_object(
         plugins.CURRICULUM, {"name": "scaling_inter", "rounds": rounds, "every": every}
     )
     horizons = [curriculum.horizon(s) for s in range(every * (len(rounds) + 2))]
@@ -46,7 +46,7 @@ def test_every_stage_but_the_last_lasts_exactly_every_steps(rounds, every):
 
 
 def test_fixed_is_fixed():
-    curriculum = plugins.make(plugins.CURRICULUM, {"name": "fixed", "turns": 7})
+    curriculum = plugins.make_object(plugins.CURRICULUM, {"name": "fixed", "turns": 7})
     assert {curriculum.horizon(s) for s in (0, 5, 10**9)} == {7}
     assert curriculum.state_dict() == {}
 

@@ -3,9 +3,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from raised import raises
 
+from agentgym_train.data.balance import share_out
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group, Trajectory, Turn
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.learning import streams
 
 turns = st.builds(
@@ -129,6 +130,10 @@ def test_the_reward_reaches_action_tokens_and_nothing_is_lost(groups):
         assert batch.action_BT.shape == batch.id_BT.shape
 
 
+def micros_of(batch, bound):
+    return [share.micro for share in share_out(batch, Distributed(), bound)]
+
+
 @given(groups, st.integers(1, 60), st.integers(1, 4), st.integers(1, 3))
 def test_splitting_keeps_every_trajectory_once_and_the_bound(groups, bound, parts, processes):
     key = lambda b: sorted(tuple(b.id_BT[r, b.valid_BT[r]].tolist()) for r in range(len(b.id_BT)))  # noqa: E731
@@ -136,7 +141,7 @@ def test_splitting_keeps_every_trajectory_once_and_the_bound(groups, bound, part
     minis = [
         pack(groups[rank::processes]).mini_batches(parts, len(groups)) for rank in range(processes)
     ]
-    micros = [m for mine in minis for mini in mine for m in mini.micro_batches(bound)]
+    micros = [m for mine in minis for mini in mine for m in micros_of(mini, bound)]
     assert sorted(k for m in micros for k in key(m)) == key(whole)
     for micro in micros:
         assert micro.id_BT.numel() <= bound or len(micro.id_BT) == 1

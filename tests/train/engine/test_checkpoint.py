@@ -18,8 +18,8 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer, models
 
 from agentgym_envs import manifests
+from agentgym_train.distributed import Distributed
 from agentgym_train.engine import checkpoint
-from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import RunFolderError
 from agentgym_train.files import append, write_whole, writing
 

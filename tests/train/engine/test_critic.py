@@ -22,13 +22,13 @@ from torch import nn
 from transformers import AutoModel, AutoModelForCausalLM
 
 from agentgym_train.algorithms.ppo import PPO
-from agentgym_train.data.batching import pack
+from agentgym_train.data.batching import Forward, pack
 from agentgym_train.data.types import Turn
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.engine.head import Valued
-from agentgym_train.engine.logps import Forward, token_logps, token_values
 from agentgym_train.learning.streams import fill
 from agentgym_train.learning.update import NotFiniteError
+from agentgym_train.models.policy import token_logps, token_values
 
 pytestmark = pytest.mark.slow
 

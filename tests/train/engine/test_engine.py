@@ -20,8 +20,8 @@ from agentgym_train.algorithms.grpo import GRPO
 from agentgym_train.config import EngineConfig, ModelConfig
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group, Trajectory, Turn
+from agentgym_train.distributed import Distributed
 from agentgym_train.engine.deepspeed import Engine, check_zero
-from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import ConfigError
 from agentgym_train.learning.update import NotFiniteError, update
 from agentgym_train.models import chunked_head

@@ -17,8 +17,8 @@ from transformers import AutoModelForCausalLM
 
 from agentgym_train.algorithms.grpo import GRPO
 from agentgym_train.data.batching import pack
-from agentgym_train.engine.distributed import Distributed
-from agentgym_train.engine.logps import token_logps
+from agentgym_train.distributed import Distributed
+from agentgym_train.models.policy import token_logps
 
 pytestmark = [
     pytest.mark.slow,

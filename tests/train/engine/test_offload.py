@@ -14,8 +14,8 @@ import torch
 from agentgym_train.algorithms.grpo import GRPO
 from agentgym_train.config import EngineConfig, LoraConfig
 from agentgym_train.data.batching import pack
+from agentgym_train.distributed import Distributed
 from agentgym_train.engine.deepspeed import check_zero
-from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import ConfigError
 from agentgym_train.learning.update import update
 

@@ -153,7 +153,7 @@ def test_one_name_of_a_tied_weight_is_enough_and_no_name_is_an_error(name):
 def test_a_context_longer_than_the_models_is_one_line(tmp_path):
     tiny.model(max_position_embeddings=256).save_pretrained(tmp_path)
     with raises(ConfigError, "model.max_context=512", "256"):
-        VLLM().build(tiny.context(str(tmp_path)))
+        VLLM.build(VLLM.Options(), tiny.context(str(tmp_path)))
 
 
 def test_a_missing_vllm_is_one_line(tmp_path, monkeypatch):
@@ -163,16 +163,16 @@ def test_a_missing_vllm_is_one_line(tmp_path, monkeypatch):
         __import__("sys").modules, "agentgym_train.generators.vllm_engine", raising=False
     )
     with raises(ConfigError, "agentgym-train[vllm]") as caught:
-        VLLM().build(tiny.context(str(tmp_path)))
+        VLLM.build(VLLM.Options(), tiny.context(str(tmp_path)))
     assert "\n" not in str(caught.value)
 
 
 def test_servers_and_their_folder_belong_together():
     for options in ({"servers": ("http://a",)}, {"shared_folder": "x"}):
         with pytest.raises(ConfigError, match="belong together"):
-            VLLM(**options)
+            VLLM.Options(**options)
     with raises(ConfigError, "'http://a'"):
-        VLLM(servers=("http://a", "http://a"), shared_folder="x")
+        VLLM.Options(servers=("http://a", "http://a"), shared_folder="x")
 
 
 def test_weights_of_another_vocabulary_are_named():

@@ -9,7 +9,7 @@ from some import every
 from agentgym_train.errors import ModelError
 from agentgym_train.generators import float32, hf
 from agentgym_train.generators.float32 import first_layers, in_float32, layers_of_every_kind
-from agentgym_train.generators.hf import HFGenerator
+from agentgym_train.generators.hf import HF
 from agentgym_train.generators.ragged_cache import RaggedCache
 
 SIX = ["full_attention"] * 6
@@ -84,9 +84,9 @@ def test_a_layer_with_a_setting_that_differs_is_another_kind():
 @pytest.mark.parametrize("kind", every(3, tiny.ARCHITECTURES))
 def test_it_finds_the_method_that_the_whole_model_finds(kind, monkeypatch):
     model = tiny.model(kind).to(torch.bfloat16)
-    whole = HFGenerator(model, allow_slower=True).method
+    whole = HF(model, allow_slower=True).method
     monkeypatch.setattr(float32, "LARGE", 0)
-    assert HFGenerator(model, allow_slower=True).method is whole
+    assert HF(model, allow_slower=True).method is whole
 
 
 class Shifted(RaggedCache):
@@ -100,7 +100,7 @@ def test_a_broken_method_is_still_found(large, monkeypatch):
     broken = hf.Method("a broken cache", Shifted, lasts=True, joins=True)
     model = tiny.model(num_hidden_layers=8).to(torch.bfloat16)
     monkeypatch.setattr(hf, "METHODS", (broken, hf.METHODS[1]))
-    assert HFGenerator(model, allow_slower=True).method is hf.METHODS[1]
+    assert HF(model, allow_slower=True).method is hf.METHODS[1]
     monkeypatch.setattr(hf, "METHODS", (broken,))
     with raises(ModelError, "a broken cache", "float32"):
-        HFGenerator(model)
+        HF(model)

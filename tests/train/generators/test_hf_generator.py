@@ -11,8 +11,8 @@ from some import every, full
 from transformers import AutoModelForCausalLM
 
 from agentgym_train.errors import ModelError
-from agentgym_train.generators import hf, layers, ragged_cache
-from agentgym_train.generators.hf import HF, HFGenerator
+from agentgym_train.generators import hf, memory, ragged_cache
+from agentgym_train.generators.hf import HF
 from agentgym_train.generators.probe import ask
 from agentgym_train.generators.sampling import choose, noise
 from agentgym_train.protocols import Sampling
@@ -28,7 +28,7 @@ def model():
 
 @pytest.fixture(scope="module")
 def generator(model):
-    return HFGenerator(model)
+    return HF(model)
 
 
 def sampling(**kwargs):
@@ -84,7 +84,7 @@ def alone(model, turns, temperature):
 
 
 def generator_of(kind, **shape):
-    return HFGenerator(tiny.model(kind, **shape), allow_slower=True)
+    return HF(tiny.model(kind, **shape), allow_slower=True)
 
 
 @pytest.mark.parametrize("kind", every(2, METHODS))
@@ -124,16 +124,16 @@ def test_over_long_episodes_whose_rows_stop_early_log_probabilities_are_exact_to
 def test_a_model_that_no_method_reproduces_is_refused(monkeypatch):
     monkeypatch.setattr(hf, "METHODS", hf.METHODS[:3])
     with raises(ModelError, "'mamba'"):
-        HFGenerator(tiny.model("mamba"))
+        HF(tiny.model("mamba"))
 
 
 def test_a_slower_method_is_an_error_that_names_the_versions_unless_it_is_allowed(
     monkeypatch, caplog
 ):
     """A release of transformers can give the cache another name in ``forward``."""
-    monkeypatch.setattr(layers, "CACHE_NAMES", ("memory",))
+    monkeypatch.setattr(memory, "CACHE_NAMES", ("memory",))
     with raises(ModelError, "'qwen2'") as error:
-        HFGenerator(tiny.model())
+        HF(tiny.model())
     said = str(error.value)
     assert f"transformers {transformers.__version__} and torch {torch.__version__}" in said
     assert f"with {hf.METHODS[3].name}" in said
@@ -160,22 +160,22 @@ class New(transformers.Qwen2ForCausalLM):
         return super().forward(input_ids, **given, **{CACHE: cache}, **rest)
 
 
-CACHE = layers.cache_name(tiny.model())
+CACHE = memory.cache_name(tiny.model())
 """The name in the installed release."""
 
 
 @pytest.mark.parametrize("kind", [Old, New])
 def test_the_cache_goes_where_a_release_takes_it(kind):
     made = kind(tiny.model().config)
-    assert HFGenerator(made).method == hf.METHODS[0]
+    assert HF(made).method == hf.METHODS[0]
 
 
 def test_a_model_whose_code_rules_out_the_first_method_needs_the_option_too(tmp_path):
     tiny.model("bloom").save_pretrained(tmp_path)
     context = tiny.context(str(tmp_path))
     with raises(ModelError, "'bloom'"):
-        HF().build(context)
-    assert HF(allow_slower=True).build(context).method_name == hf.METHODS[1].name
+        HF.build(HF.Options(), context)
+    assert HF.build(HF.Options(allow_slower=True), context).method_name == hf.METHODS[1].name
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_a_window_longer_than_the_trial_is_exact(kind, shape):
 def test_a_window_that_only_the_model_or_only_its_configuration_has_is_found(kind, types):
     """Llama ignores the window; Mistral ignores the types. The window is longer than the trial."""
     with raises(ModelError, hf.METHODS[0].name):
-        HFGenerator(tiny.model(kind, sliding_window=400, layer_types=types))
+        HF(tiny.model(kind, sliding_window=400, layer_types=types))
 
 
 def test_after_the_trial_the_window_is_that_of_the_model():
@@ -219,7 +219,7 @@ def test_other_layers_than_whole_ones_and_windows_are_known_from_the_structure(m
     chunks = {"attention_chunk_size": 400, "num_local_experts": 2, "intermediate_size_mlp": 64}
     llama4 = generator_of("llama4_text", head_dim=16, **chunks)
     assert local.method == llama4.method == hf.METHODS[2]
-    assert layers.attention(tiny.model("llama", attention_chunk_size=400)) is None
+    assert memory.attention(tiny.model("llama", attention_chunk_size=400)) is None
     windowed = tiny.model("mistral", sliding_window=400)
     assert [hf.by_structure(windowed, method) is None for method in hf.METHODS] == [1, 0, 1, 1]
     monkeypatch.setattr(hf, "METHODS", hf.METHODS[1:])
@@ -243,7 +243,7 @@ def test_a_refused_method_is_refused_without_weights_too():
 def test_what_the_structure_does_not_tell_the_trial_does(monkeypatch):
     monkeypatch.setattr(hf, "METHODS", hf.METHODS[1:2])
     with raises(ModelError, "'mpt'", "float32"):
-        HFGenerator(tiny.model("mpt"))
+        HF(tiny.model("mpt"))
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,7 @@ def test_in_bfloat16_it_remembers_as_in_float32_and_keeps_its_precision(
     monkeypatch.setattr(hf, "METHODS", methods[first:])
     model = tiny.model(kind).to(torch.bfloat16)
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
-    assert methods.index(HFGenerator(model, allow_slower=True).method) == chosen
+    assert methods.index(HF(model, allow_slower=True).method) == chosen
     for name, tensor in model.state_dict().items():
         assert tensor.dtype == before[name].dtype
         assert torch.equal(tensor, before[name]), name
@@ -268,11 +268,11 @@ def test_a_model_with_broken_weights_is_refused():
     model = tiny.model()
     model.get_input_embeddings().weight.data[:] = torch.nan
     with pytest.raises(ModelError, match="not finite"):
-        HFGenerator(model)
+        HF(model)
 
 
 def test_it_loads_the_models_folder_in_the_precision_asked_for(tmp_path):
-    generator = HF().build(tiny.context(tiny.save(tmp_path), dtype=torch.bfloat16))
+    generator = HF.build(HF.Options(), tiny.context(tiny.save(tmp_path), dtype=torch.bfloat16))
     (sample,) = ask(generator.session([0], sampling()), {0: [5, 6]}).values()
     with torch.no_grad():
         model = AutoModelForCausalLM.from_pretrained(tmp_path, dtype=torch.bfloat16)
@@ -311,7 +311,7 @@ def test_samples_depend_neither_on_the_other_rows_nor_on_the_order_of_prompts(ki
 
     About once in 10^6 tokens, the change moves a boundary across the noise.
     """
-    generator = HFGenerator(tiny.model(kind))
+    generator = HF(tiny.model(kind))
     ids = {row: [s.ids for _, s in turns] for row, turns in converse(generator, sampling()).items()}
     backwards = converse(generator, sampling(), backwards=True)
     assert {row: [s.ids for _, s in turns] for row, turns in backwards.items()} == ids
@@ -337,7 +337,7 @@ def two_threads():
 def test_the_order_in_which_rows_of_a_batch_end_and_are_submitted_does_not_change_rounding(
     two_threads,
 ):
-    generator = HFGenerator(tiny.model(hidden_size=64, intermediate_size=256, vocabulary=500))
+    generator = HF(tiny.model(hidden_size=64, intermediate_size=256, vocabulary=500))
 
     def logps(order):
         session, rng, said = (
@@ -443,7 +443,7 @@ def test_a_row_leaves_the_batch_when_it_is_done_and_joins_it_without_changing_lo
 ):
     model = tiny.model(kind)
     stops = sampling(stop_ids=frozenset(range(100)), max_new_tokens=12)
-    record, polled = at_once(HFGenerator(model), stops)
+    record, polled = at_once(HF(model), stops)
     for turns in record.values():
         logps = [logp for _, sample in turns for logp in sample.logps]
         assert logps == pytest.approx(alone(model, turns, 1.0), abs=1e-4)
@@ -576,11 +576,11 @@ def test_a_stop_token_ends_and_belongs_to_the_sample(generator):
 @pytest.mark.parametrize("both_names", [*full(False), True])
 def test_new_weights_are_used_tied_ones_under_one_name_or_both(kind, both_names):
     other = tiny.model(kind, seed=9)
-    generator = HFGenerator(tiny.model(kind))
+    generator = HF(tiny.model(kind))
     before = converse(generator, sampling())
     weights = [(n, p.detach()) for n, p in other.named_parameters(remove_duplicate=not both_names)]
     generator.load(weights, 3)
-    after, expected = (converse(g, sampling()) for g in (generator, HFGenerator(other)))
+    after, expected = (converse(g, sampling()) for g in (generator, HF(other)))
     assert [sampled(turns) for turns in before.values()] != [
         sampled(turns) for turns in after.values()
     ]
@@ -614,7 +614,7 @@ def test_weights_that_are_missing_unknown_or_of_another_shape_are_refused(
 @pytest.mark.parametrize("kind", ["gpt2", *full("qwen2", "mpt")])
 def test_after_sleep_wake_and_load_it_samples_as_before(kind):
     """Tied weights stay tied, and buffers do not change."""
-    generator = HFGenerator(tiny.model(kind))
+    generator = HF(tiny.model(kind))
     policy = tiny.model(kind)
     before = converse(generator, sampling())
     tied = {
@@ -640,7 +640,7 @@ def test_after_sleep_wake_and_load_it_samples_as_before(kind):
 def test_asleep_it_has_given_its_memory_back(tmp_path):
     """The resident memory of the process falls by 38 MB of tied weights, more than malloc keeps."""
     tiny.model("qwen2", vocabulary=150_000, hidden_size=64).save_pretrained(tmp_path)
-    generator = HF().build(tiny.context(str(tmp_path)))
+    generator = HF.build(HF.Options(), tiny.context(str(tmp_path)))
     weights = {name: weight.clone() for name, weight in generator._model.named_parameters()}
     size, rss = sum(weight.nbytes for weight in weights.values()), psutil.Process().memory_info
     assert size > 2**25

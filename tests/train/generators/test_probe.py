@@ -6,10 +6,10 @@ import tiny
 import torch
 from some import every, full
 
-from agentgym_train.engine.logps import token_logps
 from agentgym_train.errors import ModelError
 from agentgym_train.generators import hf, probe, ragged_cache
-from agentgym_train.generators.hf import HFGenerator
+from agentgym_train.generators.hf import HF
+from agentgym_train.models.policy import token_logps
 from agentgym_train.protocols import Sample, Sampling
 
 SAMPLING = Sampling(temperature=0.7, max_new_tokens=100, stop_ids=frozenset(range(20)))
@@ -23,7 +23,7 @@ def model():
 
 @pytest.fixture(scope="module")
 def generator(model):
-    return HFGenerator(model)
+    return HF(model)
 
 
 def check(generator, model, dtype="float32"):
@@ -120,7 +120,7 @@ class NotesPrompts(Wrapped):
 @pytest.mark.parametrize("kind", every(3, tiny.ARCHITECTURES))
 def test_the_embedded_generator_passes_with_every_architecture(kind, dtype):
     model = tiny.model(kind).eval().to(getattr(torch, dtype))
-    check(HFGenerator(model, allow_slower=True), model, dtype)
+    check(HF(model, allow_slower=True), model, dtype)
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", *full("float32")])
@@ -130,7 +130,7 @@ def test_the_embedded_generator_passes_with_every_architecture(kind, dtype):
 )
 def test_a_generator_with_a_fault_is_refused(fault, dtype):
     model = tiny.model().to(getattr(torch, dtype))
-    generator = HFGenerator(model)
+    generator = HF(model)
     check(Wrapped(generator), model, dtype)
     with pytest.raises(ModelError, match=rf"in {dtype} they differ by \d+\.\d+ nats"):
         check(fault(generator), model, dtype)
@@ -142,7 +142,7 @@ def test_a_generator_with_a_fault_is_refused(fault, dtype):
 )
 def test_a_cache_that_ignores_windows_or_counts_padding_is_refused(kind, method, monkeypatch):
     model = tiny.model(kind).eval()
-    generator = HFGenerator(model)
+    generator = HF(model)
     generator.method = hf.METHODS[method]
     monkeypatch.setattr(ragged_cache, "attention", lambda model: None)
     with pytest.raises(ModelError, match="off-policy"):
@@ -153,14 +153,14 @@ def test_weights_that_were_not_loaded_are_noticed(generator, model):
     other = tiny.model(seed=1)
     with pytest.raises(ModelError, match="weights, temperature or cache"):
         check(generator, other)
-    fresh = HFGenerator(tiny.model(seed=2))
+    fresh = HF(tiny.model(seed=2))
     fresh.load(other.named_parameters(), 1)
     check(fresh, other)
 
 
 def test_dropout_in_the_training_forward_is_noticed():
     model = tiny.model("gpt2")
-    generator = HFGenerator(tiny.model("gpt2"))
+    generator = HF(tiny.model("gpt2"))
     check(generator, model.eval())
     with pytest.raises(ModelError, match="off-policy"):
         check(generator, model.train())

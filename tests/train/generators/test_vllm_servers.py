@@ -42,8 +42,8 @@ def build(folder, tmp_path):
     with ExitStack() as stack:
 
         def build(*urls, **changes):
-            plugin = VLLM(servers=urls, shared_folder=str(tmp_path / "shared"))
-            generator = plugin.build(replace(tiny.context(folder), **changes))
+            options = VLLM.Options(servers=urls, shared_folder=str(tmp_path / "shared"))
+            generator = VLLM.build(options, replace(tiny.context(folder), **changes))
             return stack.enter_context(closing(generator))
 
         yield build

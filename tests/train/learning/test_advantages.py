@@ -9,7 +9,7 @@ import whitening
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.learning.advantages import group_centred, leave_one_out, returns_to_go, whitened
 
 # Rounded, since smaller differences count as none.

@@ -19,7 +19,7 @@ from agentgym_train.algorithms.reinforce_pp import ReinforcePP
 from agentgym_train.algorithms.rloo import RLOO
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group, Trajectory, Turn
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.learning.advantages import group_centred, leave_one_out, whitened
 from agentgym_train.reporting import metrics
 from agentgym_train.scorers.penalty import Penalty

@@ -4,7 +4,7 @@ import torch
 
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group, Trajectory, Turn
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.learning.streams import fill
 
 
@@ -53,6 +53,13 @@ def test_the_next_value_is_read_after_the_next_prompt():
         assert next_BT.sum(1).tolist() == [36, 0, 450, 12]
         last = [row.nonzero()[-1].item() for row in batch.action_BT]
         assert next_BT[range(4), last].tolist() == [36, 0, 450, 12]
+
+
+def test_the_tokens_of_a_critic_cross_processes_once(monkeypatch):
+    plans = []
+    monkeypatch.setattr(Distributed, "gather", lambda self, value: plans.append(value) or [value])
+    filled(GROUPS)
+    assert len(plans) == 1
 
 
 def test_values_and_tokens_are_those_without_it():

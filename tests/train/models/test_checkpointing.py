@@ -11,11 +11,10 @@ from transformers.modeling_layers import GradientCheckpointingLayer
 
 from agentgym_train.config import ModelConfig
 from agentgym_train.data.batching import pack
-from agentgym_train.engine.logps import token_logps
 from agentgym_train.models import loading
 from agentgym_train.models.checkpointing import checkpoint_layers
 from agentgym_train.models.loading import load_model, load_policy, load_reward_model
-from agentgym_train.models.policy import Policy
+from agentgym_train.models.policy import Policy, token_logps
 
 DROPOUT = {
     "gpt2": {"attn_pdrop": 0.5, "resid_pdrop": 0.5, "embd_pdrop": 0.5},

@@ -10,10 +10,9 @@ from transformers import CONFIG_MAPPING, AutoModelForCausalLM
 
 from agentgym_train.data.batching import pack
 from agentgym_train.engine.head import Valued
-from agentgym_train.engine.logps import token_logps
 from agentgym_train.models import policy as module
 from agentgym_train.models.chunked_head import ChunkedHead
-from agentgym_train.models.policy import Policy
+from agentgym_train.models.policy import Policy, token_logps
 
 BENT = {
     "gemma2": {"final_logit_softcapping": 5.0, "head_dim": 16, "sliding_window": 16},

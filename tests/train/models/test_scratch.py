@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 
 from agentgym_envs.errors import EnvRaised, EnvTimeout, WorkerDied
 from agentgym_envs.evaluate import record
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_train import cli
 from agentgym_train import config as configuration
 from agentgym_train.config import EnvConfig, ScratchConfig
@@ -67,7 +67,7 @@ def test_every_environment_of_a_run_has_an_equal_share_of_random_play(tmp_path, 
 
     monkeypatch.setattr(scratch, "random_play", random_play)
     monkeypatch.setattr(
-        scratch, "describe", lambda env_id, **kwargs: Description("", None, None, {}, False)
+        scratch, "describe", lambda env_id, **kwargs: EnvDescription("", None, None, {}, False)
     )
     keep(monkeypatch, modelled)
     envs = [EnvConfig(id=f"a/{name}-v0") for name in ("One", "Two")]

@@ -203,11 +203,10 @@ def test_a_plan_falls_with_every_measure(tmp_path):
 
 def test_the_micro_batch_is_at_least_one_trajectory_or_group(tmp_path):
     config = configuration.load(qwen.written(tmp_path))
-    assert plan.micro_batch(config) == (2, 160)
+    assert plan.micro_batch(config, whole_groups=False) == (2, 160)
     longer = replace(config, model=replace(config.model, max_context=1000))
-    assert plan.micro_batch(longer) == (1, 1000)
-    pairs = replace(config, algorithm={"name": "dpo"})
-    assert plan.micro_batch(pairs) == (2, 160)
+    assert plan.micro_batch(longer, whole_groups=False) == (1, 1000)
+    assert plan.micro_batch(config, whole_groups=True) == (2, 160)
 
 
 def test_a_model_that_does_not_run_on_fake_tensors_is_one_clear_error(tiny, monkeypatch):

@@ -9,10 +9,11 @@ import pytest
 import small_run
 import tiny
 
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_train import config as configuration
 from agentgym_train.data.types import Group, Status, Trajectory, Turn
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
+from agentgym_train.protocols import StepPlan
 from agentgym_train.reporting import metrics
 from agentgym_train.rollout.environments import Collected, TrainingEnv
 from agentgym_train.scorers.penalty import Penalty
@@ -23,6 +24,7 @@ def turn(tokens, **more):
     return Turn("seen", [1, 2], [7] * tokens, [-1.0] * tokens, **more)
 
 
+PLAN = StepPlan(0, 9, range(1))
 GROUPS = [
     Group(
         0,
@@ -85,13 +87,13 @@ def test_the_trainer_takes_difficulties_from_the_training_environment(
     tmp_path, difficulties, expected
 ):
     trainer = Trainer.__new__(Trainer)
-    training = Description("", [*LEVELS], difficulties, {}, text_env=True)
+    training = EnvDescription("", [*LEVELS], difficulties, {}, text_env=True)
     config = configuration.load(small_run.write(tmp_path))
     trainer.distributed, trainer.envs = (
         Distributed(),
         [TrainingEnv(config, training, tiny.tokenizer(), range(2))],
     )
-    row = trainer.summarise(0, [GROUPS], [[]], collected=[Collected(GROUPS, [], 9, 1)], version=2)
+    row = trainer.summarise(0, [GROUPS], [[]], collected=[Collected(PLAN, GROUPS, [])], version=2)
     assert {name: row[name] for name in row if name == "difficulty"} == expected
 
 
@@ -135,12 +137,12 @@ def test_what_is_not_learned_from_was_played_all_the_same(tmp_path):
     assert every == part | {"filtered_tokens": 0}, "scorers see them too"
     trainer = Trainer.__new__(Trainer)
     config = configuration.load(small_run.write(tmp_path))
-    training = Description("", [*LEVELS], None, {}, text_env=True)
+    training = EnvDescription("", [*LEVELS], None, {}, text_env=True)
     trainer.distributed, trainer.envs = (
         Distributed(),
         [TrainingEnv(config, training, tiny.tokenizer(), range(2))],
     )
-    row = trainer.summarise(0, [dropped], [[]], collected=[Collected(dropped, [], 9, 1)], version=2)
+    row = trainer.summarise(0, [dropped], [[]], collected=[Collected(PLAN, dropped, [])], version=2)
     assert row["episodes"] == 6
 
 
@@ -166,8 +168,8 @@ def test_rates_are_of_what_the_policy_played():
     budget = SimpleNamespace(observe=lambda **metrics: None)
     curriculum = SimpleNamespace(observe=seen.append)
     trainer.envs = [SimpleNamespace(name="one", curriculum=curriculum, budget=budget)]
-    trainer.observe({}, lost, [1])
-    trainer.observe({}, mixed, [1])
+    trainer.observe({}, lost, [PLAN])
+    trainer.observe({}, mixed, [PLAN])
     assert seen == [mixed], "nor is a curriculum shown it"
 
 

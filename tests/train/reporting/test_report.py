@@ -6,7 +6,7 @@ from compared import result
 from rich.console import Console
 
 from agentgym_envs.evaluate import tables
-from agentgym_envs.terminal import Output
+from agentgym_envs.terminal import CommandConsole
 from agentgym_train.data.types import Trajectory, Turn
 from agentgym_train.evaluation import evaluate
 from agentgym_train.reporting import report
@@ -57,7 +57,7 @@ def test_the_table_keeps_its_numbers_beside_long_names():
     rows = {"after": numbers | {"env": {name: numbers}}}
     for width, terminal in ((80, True), (80, False)):
         file = io.StringIO()
-        Output(width=width, file=file, force_terminal=terminal, color_system=None).print(
+        CommandConsole(width=width, file=file, force_terminal=terminal, color_system=None).print(
             report.table(rows)
         )
         assert file.getvalue().count("0.500 (0.40–0.60) │ 0.500 │ 3.0   │ 0.250") == 2

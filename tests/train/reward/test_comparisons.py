@@ -15,7 +15,7 @@ from agentgym_envs.evaluate.metrics import wilson
 from agentgym_train.algorithms.grpo import GRPO
 from agentgym_train.config import EngineConfig
 from agentgym_train.data.types import Group
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
 
@@ -62,12 +62,6 @@ def test_the_documents_quote_the_differences_on_locked_mazes():
         f"{gains['fixed 10']} to 10 turns, {gains['fixed 20']} to 20 turns and"
         f" {gains['fixed 80']} to 80 turns" in text("benchmarks/findings.md")
     )
-    plain = {name: gain.removeprefix("+") for name, gain in gains.items()}
-    assert (
-        f"exceeded 10 turns by {plain['fixed 10']}, 80 turns by {plain['fixed 80']} and 20 turns by"
-        f" {plain['fixed 20']}" in text("docs/papers.md")
-    )
-    assert f"80 turns were {plain['fixed 80']} worse than the growing" in text("README.md")
 
 
 def test_the_documents_quote_the_comparison_on_short_medium_and_long_mazes(modules):
@@ -79,19 +73,17 @@ def test_the_documents_quote_the_comparison_on_short_medium_and_long_mazes(modul
     assert {len(seeds) for methods in ends.values() for seeds in methods.values()} == {5}
     found = modules.horizons.shares(ends)
     report = (BENCHMARKS / "results" / "horizons.md").read_text()
-    readme, benchmarks = text("README.md"), text("benchmarks/findings.md")
+    readme = text("README.md")
     for method, worst in found.worst.items():
         means = [f"{fmean(methods[method]):.2f}" for methods in ends.values()]
         shares = [f"{m}, {found.sets[method][s]}" for s, m in zip(ends, means, strict=True)]
-        assert f"| {method} | {' | '.join(means)} | {worst} |" in readme
-        row = f"| {method} | {worst} | {' | '.join(shares)} |"
-        assert row in report
-        assert row in benchmarks
+        assert f"| {method} | {worst} | {' | '.join(shares)} |" in report
     growing, medium = "10→20→40→80", ends["medium"]
     gains = {method: quoted(medium[growing], own) for method, own in medium.items()}
-    assert f"exceeds them by {gains['fixed 10'].removeprefix('+')}" in readme
+    assert f"exceeds ten turns by {gains['fixed 10'].removeprefix('+')}" in readme
     three = [gains[f"fixed {turns}"].replace("-", "−") for turns in (20, 40, 80)]
-    assert f"is {three[0]}, {three[1]} and {three[2]} (95 % intervals" in readme
+    details = text("benchmarks/findings.md")
+    assert f"is {three[0]}, {three[1]} and {three[2]} (95 % intervals" in details
     by_seed = modules.horizons.leads_by_seed(curves)[growing]["medium"]
     assert by_seed == {m: gain for m, gain in gains.items() if m.startswith("fixed")}
     assert max(found.worst, key=lambda method: found.worst[method].value) == growing
@@ -105,7 +97,8 @@ def test_the_documents_quote_the_comparison_on_short_medium_and_long_mazes(modul
     assert f"A fixed horizon of 10 turns reaches {worst['fixed 10']}." in papers
     ordered = sorted(found.worst.values(), reverse=True)
     assert (
-        f"{ordered[0].value:.2f}, but by {ordered[0].value - ordered[1].value:.2f} only" in readme
+        f"{ordered[0].value:.2f} of the best fixed horizon's success, but by"
+        f" {ordered[0].value - ordered[1].value:.2f} only" in readme
     )
 
 

@@ -36,7 +36,7 @@ def test_the_configuration_names_the_hosts_of_a_run(two, tmp_path, monkeypatch):
     assert config.env.hosts == tuple(addresses)
     expected = describe(local)
     # Nothing may start on this machine.
-    monkeypatch.setattr("agentgym_envs.pool.workers.Handle", None)
+    monkeypatch.setattr("agentgym_envs.pool.workers.WorkerHandle", None)
     assert describe(config) == expected
     with make_pool(config, 4, {"rooms": [3]}) as pool:
         for i in range(4):
@@ -68,7 +68,7 @@ def test_random_play_and_baselines_are_those_of_this_machine(two, monkeypatch):
     maze, tasks = "agentgym/Maze-v1", {"episodes": 3, "horizon": 30, "kwargs": {"rooms": [3]}}
     local = play(), baselines.play(maze, "random", **tasks)
     # Nothing may start on this machine.
-    monkeypatch.setattr("agentgym_envs.pool.workers.Handle", None)
+    monkeypatch.setattr("agentgym_envs.pool.workers.WorkerHandle", None)
     assert play(hosts=addresses) == local[0]
     assert baselines.play(maze, "random", hosts=addresses, **tasks) == local[1]
 

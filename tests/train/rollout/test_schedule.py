@@ -106,7 +106,7 @@ class Requests:
 
 
 def results(*slots):
-    return [timed.Result(slot, observation="x") for slot in slots]
+    return [timed.PoolResult(slot, observation="x") for slot in slots]
 
 
 def receive(responses, episodes=16, **options):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from raised import raises
 from typer.testing import CliRunner
 
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_train import cli
 from agentgym_train import config as configuration
 from agentgym_train.errors import ConfigError
@@ -44,9 +44,11 @@ def test_what_is_not_there_is_named():
 
 
 def test_an_environment_that_lists_no_tasks_has_no_levels():
-    assert tasks.task_difficulty(Description("", None, None, {}, False)) is None
-    assert tasks.task_difficulty(Description("", ["a"], None, {}, False)) is None
-    assert list(tasks.task_difficulty(Description("", ["z", "a"], [2, 1], {}, True)).items()) == [
+    assert tasks.task_difficulty(EnvDescription("", None, None, {}, False)) is None
+    assert tasks.task_difficulty(EnvDescription("", ["a"], None, {}, False)) is None
+    assert list(
+        tasks.task_difficulty(EnvDescription("", ["z", "a"], [2, 1], {}, True)).items()
+    ) == [
         ("z", 2),
         ("a", 1),
     ]

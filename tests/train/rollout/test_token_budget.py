@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from agentgym_train.rollout.token_budget import TokenBudget
+from agentgym_train.rollout.environments import TokenBudget
 
 
 def test_an_example_by_hand():

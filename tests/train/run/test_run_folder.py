@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from agentgym_train import cli, plugins
 from agentgym_train import config as configuration
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.errors import RunFolderError, TrainingError
 from agentgym_train.files import Lock, checksum_file, write_whole
 from agentgym_train.reporting import metrics

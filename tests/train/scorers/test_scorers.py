@@ -26,8 +26,8 @@ from agentgym_train.algorithms.grpo import GRPO
 from agentgym_train.config import EnvConfig
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group, Status, Trajectory, Turn
+from agentgym_train.distributed import Distributed
 from agentgym_train.engine import checkpoint
-from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import (
     ConfigError,
     ModelError,
@@ -412,11 +412,12 @@ def test_a_scorer_that_builds_none_is_named(monkeypatch):
     }
     config = replace(context().config, scorer=[{"name": "penalty", "turn": 1.0}], **sections)
     monkeypatch.setattr(
-        "agentgym_train.scorers.penalty.Penalty.build", lambda self, context: object()
+        "agentgym_train.scorers.penalty.Penalty.build",
+        classmethod(lambda cls, options, context: object()),
     )
     env = TrainingEnv(config, context().training, tiny.tokenizer(tiny.CHATML), range(8))
     with raises(BrokenPlugin, "penalty", "score of Scorer"):
-        env.open(Distributed(), None)
+        env.open(Distributed(), None, None)
 
 
 def test_an_episode_that_the_context_ended_does_not_escape_a_penalty():

@@ -13,15 +13,16 @@ from scripted import ScriptedGenerator, collect
 from trainers import make
 
 from agentgym_envs.evaluate import read_rows, record
-from agentgym_envs.pool import Result, describe
+from agentgym_envs.pool import PoolResult, describe
 from agentgym_train import config as configuration
 from agentgym_train import plugins
+from agentgym_train.algorithms.grpo import GRPO
 from agentgym_train.config import EnvConfig, ScratchConfig
 from agentgym_train.data.types import Failure, Status, Trajectory, Turn
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError, ModelError
 from agentgym_train.evaluation import episodes, evaluate
-from agentgym_train.generators.hf import HFGenerator
+from agentgym_train.generators.hf import HF
 from agentgym_train.models import scratch
 from agentgym_train.protocols import RunContext
 from agentgym_train.rollout import descriptions
@@ -99,7 +100,7 @@ def test_what_a_turn_has_earned_stays_when_others_go_on():
             "successes": (False, True),
         }
         info = {key: dict(zip(SEATS, values, strict=True)) for key, values in brought.items()}
-        collector._credit(episode, Result(0, info=info), begun=True)
+        collector._credit(episode, PoolResult(0, info=info), begun=True)
     assert [[(t.reward, t.invalid) for t in turns[agent]] for agent in SEATS] == [
         [(0.0, False), (0.75, True)],
         [(0.0, False), (0.5, True)],
@@ -261,7 +262,7 @@ def test_processes_share_the_tasks_whatever_their_number(tmp_path):
     plugin, training = plugins.make(plugins.SOURCE, made.source), describe(NIM, seats="all")
     script = ScriptedGenerator(lambda row, turn: "1")
     context = RunContext(
-        made, Distributed(), script, tiny.chat(), training, range(6), difficulties=lambda step: None
+        made, Distributed(), script, tiny.chat(), training, range(6), algorithm=GRPO()
     )
     assert check_source(
         lambda distributed: plugin.build(replace(context, distributed=distributed)), groups=6
@@ -287,7 +288,7 @@ def test_the_policy_learns_from_both_agents_and_from_each_beside_its_own(tmp_pat
 @pytest.mark.full
 def test_beside_a_frozen_model_one_agent_learns(tmp_path, monkeypatch):
     closed = []
-    monkeypatch.setattr(HFGenerator, "close", lambda generator: closed.append(generator))
+    monkeypatch.setattr(HF, "close", lambda generator: closed.append(generator))
     model = tiny.save(tmp_path / "other", template=tiny.CHATML)
     trainer = make(
         tmp_path,
@@ -351,7 +352,9 @@ def test_held_out_episodes_are_of_each_agent_and_count_once(tmp_path):
     assert (run["episodes"], run["planned"], run["faults"]) == (8, 10, 2)
     assert run["least"] == run["success"] * 4 / 5 < run["most"]
     again = episodes.rows(made, played, held_out, step=3, part="other")
-    assert not {record.Key.of(row) for row in again} & {record.Key.of(row) for row in rows}
+    assert not {record.EpisodeKey.of(row) for row in again} & {
+        record.EpisodeKey.of(row) for row in rows
+    }
 
 
 def test_games_and_episodes_of_one_agent_are_counted_together():

@@ -21,18 +21,19 @@ from agentgym_envs.evaluate import record
 from agentgym_envs.pool import describe
 from agentgym_train import cli, plugins
 from agentgym_train import config as configuration
+from agentgym_train.algorithms.grpo import GRPO
+from agentgym_train.assembly import check_group_size
 from agentgym_train.data.types import Group, Status, Trajectory, Turn
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError
-from agentgym_train.protocols import RunContext, SourcePlugin
+from agentgym_train.protocols import RunContext, Source, StepPlan
 from agentgym_train.reporting import metrics
 from agentgym_train.rollout import tasks
-from agentgym_train.run.prepare import check_group_size
 from agentgym_train.sources import rollout
-from agentgym_train.sources.dataset import DatasetSource
-from agentgym_train.sources.mixture import MixtureSource, shares
-from agentgym_train.sources.rejection_sampling import RejectionSampling, RejectionSamplingSource
-from agentgym_train.sources.rollout import RolloutSource
+from agentgym_train.sources.dataset import Dataset
+from agentgym_train.sources.mixture import Mixture, shares
+from agentgym_train.sources.rejection_sampling import RejectionSampling
+from agentgym_train.sources.rollout import FreshEpisodes
 from agentgym_train.testing import check_source
 
 MAZE = "agentgym/Maze-v1"
@@ -84,9 +85,12 @@ def context(home, context=2048, rank=0, size=1, **env):
     distributed.rank, distributed.size = rank, size
     chat = tiny.chat(instructions="Find it.")
     training, groups = describe(MAZE, rooms=[4]), range(config.groups)
-    return RunContext(
-        config, distributed, None, chat, training, groups, difficulties=lambda step: None
-    )
+    return RunContext(config, distributed, None, chat, training, groups, GRPO())
+
+
+def collected(source, step, horizon=1):
+    """Returns the groups of a step of a source, whatever their numbers."""
+    return source.next(StepPlan(step, horizon, range(1000)))
 
 
 def build(home, options, **more):
@@ -100,7 +104,7 @@ def test_the_tokens_are_those_of_the_chat_template(folders, tmp_path):
     source = build(tmp_path, {"folders": [str(folders / "oracle")]})
     by_task = {row["task_id"]: row for row in record.read(folders / "oracle")[0]}
     chat = tiny.chat(instructions="Find it.")
-    for group in source.next(0, 1):
+    for group in collected(source, 0):
         (t,) = group.trajectories
         assert group.from_dataset
         row = by_task[t.task_id]
@@ -131,12 +135,10 @@ def dealt(units, groups, *, seed, steps, processes=1):
     found = {}
     for rank in range(processes):
         distributed = SimpleNamespace(rank=rank, size=processes)
-        source = DatasetSource(
-            RunContext(config, distributed, None, None, None, numbers, None), made
-        )
+        source = Dataset(RunContext(config, distributed, None, None, None, numbers, None), made)
         for step in range(steps):
             found |= {
-                (step, g.number): int(g.trajectories[0].task_id) for g in source.next(step, 1)
+                (step, g.number): int(g.trajectories[0].task_id) for g in collected(source, step)
             }
     return [found[place] for place in sorted(found)]
 
@@ -181,7 +183,7 @@ def mixed(home, folders, weights, **more):
 def test_a_mixture_gives_each_part_its_share_of_every_step(folders, tmp_path):
     plugin, made = mixed(tmp_path, folders, [1.0, 3.0])
     with closing(plugin.build(made)) as source:
-        first, second = (source.next(step, 2) for step in (0, 1))
+        first, second = (collected(source, step, 2) for step in (0, 1))
     for groups in (first, second):
         assert sorted(group.number for group in groups) == [0, 1, 2, 3]
         recorded = [group for group in groups if group.trajectories[0].score == 1.0]
@@ -190,7 +192,7 @@ def test_a_mixture_gives_each_part_its_share_of_every_step(folders, tmp_path):
         assert [turn.action for turn in fresh.trajectories[0].turns] == ["look", "look"]
     assert first != second
     with closing(plugin.build(replace(made, groups=[1, 3, 4, 6]))) as source:
-        assert sorted(group.number for group in source.next(0, 1)) == [1, 3, 4, 6], (
+        assert sorted(group.number for group in collected(source, 0)) == [1, 3, 4, 6], (
             "where others have the rest of a step"
         )
     assert check_source(
@@ -211,8 +213,8 @@ def test_defaults_of_a_mixtures_parts_are_written_out(tmp_path):
 
 
 def test_the_failures_of_a_mixture_are_those_of_its_parts():
-    parts = [SimpleNamespace(failures=failures) for failures in (["a"], [], ["b", "c"])]
-    assert MixtureSource(parts).failures == ["a", "b", "c"]
+    parts = [(SimpleNamespace(failures=failed), []) for failed in (["a"], [], ["b", "c"])]
+    assert Mixture(parts).failures == ["a", "b", "c"]
 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=5))
@@ -275,7 +277,7 @@ def test_pairs_have_the_better_one_first(folders, tmp_path):
     source = build(
         tmp_path, {"folders": [str(folders / "still"), str(folders / "oracle")], "pairs": True}
     )
-    for group in source.next(0, 1):
+    for group in collected(source, 0):
         better, worse = group.trajectories
         assert better.task_id == worse.task_id
         assert (better.score, worse.score) == (1.0, 0.0)
@@ -304,7 +306,8 @@ def test_two_agents_of_a_game_are_no_pair(seats, tmp_path):
         ConfigError, match="not one pair of a better and a worse episode of one task"
     ):
         build(tmp_path, {"folders": [str(seats / "apart")], "pairs": True})
-    assert build(tmp_path, {"folders": [str(seats / "apart"), str(seats / "oracle")]}).next(0, 1)
+    both = build(tmp_path, {"folders": [str(seats / "apart"), str(seats / "oracle")]})
+    assert collected(both, 0)
 
 
 def test_what_several_agents_said_is_nobodys_episode(seats, tmp_path):
@@ -317,7 +320,10 @@ def test_what_several_agents_said_is_nobodys_episode(seats, tmp_path):
         tmp_path, {"folders": [str(seats / "together"), str(seats / "still")], "score": 0.0}
     )
     dealt = {
-        t.task_id for step in range(6) for group in mixed.next(step, 1) for t in group.trajectories
+        t.task_id
+        for step in range(6)
+        for group in collected(mixed, step)
+        for t in group.trajectories
     }
     assert len(dealt) == 6
     assert len(mixed._units) == 6
@@ -325,7 +331,7 @@ def test_what_several_agents_said_is_nobodys_episode(seats, tmp_path):
 
 def test_actions_are_written_in_the_runs_format(folders, tmp_path):
     source = build(tmp_path, {"folders": [str(folders / "oracle")]}, action_format="react")
-    turn = source.next(0, 1)[0].trajectories[0].turns[0]
+    turn = collected(source, 0)[0].trajectories[0].turns[0]
     assert turn.action.startswith("Thought:")
     assert "\nAction: " in turn.action
 
@@ -451,7 +457,7 @@ def test_comparisons_within_groups_of_one_are_refused(tmp_path, algorithm, sourc
 
 
 def test_of_a_source_that_does_not_tell_its_sizes_none_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(RejectionSampling, "group_sizes", SourcePlugin.group_sizes)
+    monkeypatch.setattr(RejectionSampling, "group_sizes", Source.group_sizes)
     check_group_size(sized(tmp_path, "dpo", {"name": "rejection_sampling"}, 8))
     with raises(ConfigError, "'mixture'", "1"):
         check_group_size(
@@ -464,9 +470,9 @@ def test_only_what_scored_is_kept(monkeypatch):
         Group(3, [Trajectory("a", 0, score=s) for s in (0.2, 1.0, 0.5 - 1e-15)]),
         Group(4, [Trajectory("b", 0)]),
     ]
-    monkeypatch.setattr(RolloutSource, "__init__", lambda self, context: None)
-    monkeypatch.setattr(RolloutSource, "next", lambda self, step, horizon: played)
-    kept = RejectionSamplingSource(None, 0.5).next(0, 1)
+    monkeypatch.setattr(FreshEpisodes, "__init__", lambda self, context: None)
+    monkeypatch.setattr(FreshEpisodes, "next", lambda self, plan: played)
+    kept = collected(RejectionSampling(RejectionSampling.Options(score=0.5), None), 0)
     assert [(g.number, [t.score for t in g.trajectories]) for g in kept] == [
         (3, [1.0, 0.5 - 1e-15]),
         (4, []),
@@ -516,8 +522,8 @@ def returning(tmp_path, monkeypatch):
 
 def test_groups_that_teach_nothing_are_replaced_and_stay_in_the_metrics(returning):
     plain, source = returning(0), returning(2)
-    (first,) = [plain.next(5, 4)]
-    groups = source.next(5, 4)
+    (first,) = [collected(plain, 5, 4)]
+    groups = collected(source, 5, 4)
     rounds = [sorted(set(played)) for played in source._collector.played]
     equal = [g.number for g in first if len({t.total_reward for t in g.trajectories}) == 1]
     assert rounds[:2] == [list(range(12)), equal]
@@ -565,7 +571,7 @@ def test_overlong_filtering_excludes_what_the_context_ended(tmp_path, monkeypatc
     def played(source, *, filtering):
         options = replace(made.config.rollout, overlong_filtering=filtering)
         own = replace(made, config=replace(made.config, rollout=options))
-        return plugins.make_object(plugins.SOURCE, source, own).next(5, 4)
+        return collected(plugins.make_object(plugins.SOURCE, source, own), 5, 4)
 
     for group in played({"name": "rollout"}, filtering=False):
         assert len(group.trajectories) == 3

@@ -2,6 +2,7 @@
 
 import math
 import random
+from types import SimpleNamespace
 
 import pytest
 import shipped
@@ -209,7 +210,7 @@ FAULTS = {
 
 
 def check(cls, monkeypatch, **options):
-    monkeypatch.setattr(plugins, "make", lambda kind, options: cls())
+    monkeypatch.setattr(plugins, "make", lambda kind, options: SimpleNamespace(build=cls))
     return check_curriculum("planted", **options)
 
 

@@ -11,7 +11,7 @@ from transformers import AutoModelForCausalLM
 from agentgym_envs.errors import BrokenPlugin, ConformanceError
 from agentgym_train import plugins
 from agentgym_train.errors import ModelError
-from agentgym_train.generators.hf import HFGenerator, HFSession
+from agentgym_train.generators.hf import HF, HFSession
 from agentgym_train.testing import check_generator, generators
 
 
@@ -37,8 +37,9 @@ def test_the_global_noise_is_left_alone():
 class Planted:
     """A plugin with a fault in its generator or in its sessions."""
 
-    kind: type = HFGenerator
+    kind: type = HF
     sessions: type = HFSession
+    label: str = "Planted"
 
     def build(self, context):
         generator = self.kind(
@@ -211,22 +212,22 @@ class ClosesOnce(HFSession):
         self.closed = True
 
 
-class BreaksAtClose(HFGenerator):
+class BreaksAtClose(HF):
     def close(self):
         del self._model
 
 
-class Versionless(HFGenerator):
+class Versionless(HF):
     def load(self, weights, version):
         super().load(weights, 0)
 
 
-class Deaf(HFGenerator):
+class Deaf(HF):
     def load(self, weights, version):
         self._version = version
 
 
-class Alias(HFGenerator):
+class Alias(HF):
     def load(self, weights, version):
         for name, weight in weights:
             self._model.get_parameter(name).data = weight
@@ -236,7 +237,7 @@ class Alias(HFGenerator):
 def tolerant(change):
     """Returns generators that load other weights than those passed in."""
 
-    class Changed(HFGenerator):
+    class Changed(HF):
         def load(self, weights, version):
             own = dict(self._model.named_parameters())
             super().load(change(own, dict(weights)).items(), version)
@@ -244,26 +245,26 @@ def tolerant(change):
     return Changed
 
 
-class Terse(HFGenerator):
+class Terse(HF):
     def load(self, weights, version):
         own = dict(self._model.named_parameters())
         for name, weight in weights:
             own[name].copy_(weight)
 
 
-class LosesBuffers(HFGenerator):
+class LosesBuffers(HF):
     def sleep(self):
         super().sleep()
         for buffer in self._model.buffers():
             buffer.zero_()
 
 
-class StaysAsleep(HFGenerator):
+class StaysAsleep(HF):
     def wake(self):
         pass
 
 
-class WakesOnce(HFGenerator):
+class WakesOnce(HF):
     woken = False
 
     def wake(self):
@@ -403,7 +404,7 @@ def test_a_fault_planted_in_a_generator_is_named(name, kind, message, monkeypatc
 
 
 def test_errors_of_another_kind_are_no_refusal(monkeypatch):
-    class Raising(HFGenerator):
+    class Raising(HF):
         def load(self, weights, version):
             try:
                 super().load(weights, version)
@@ -428,11 +429,11 @@ def test_a_build_of_torch_for_an_accelerator_that_is_missing_uses_the_cpu(monkey
 
 
 def test_methods_that_are_missing_are_named(monkeypatch):
-    hollow = SimpleNamespace(build=lambda *_: SimpleNamespace(load=print))
+    hollow = SimpleNamespace(label="hollow", build=lambda *_: SimpleNamespace(load=print))
     with raises(
         BrokenPlugin, "'planted'", "in_background, method_name, session, sleep, wake, close"
     ):
         check(monkeypatch, "actions", hollow)
-    monkeypatch.setattr(HFGenerator, "session", lambda *_: object())
+    monkeypatch.setattr(HF, "session", lambda *_: object())
     with raises(BrokenPlugin, "'planted'", "submit, poll, restart, finish, close"):
         check(monkeypatch, "actions", Planted())

@@ -19,8 +19,8 @@ class Sound(Source):
     def __init__(self, distributed):
         self.distributed, self.mine = distributed, range(distributed.rank, 5, distributed.size)
 
-    def next(self, step, horizon):
-        return [Group(n, [self.episode(step, n)]) for n in self.mine]
+    def next(self, plan):
+        return [Group(n, [self.episode(plan.step, n)]) for n in self.mine]
 
     def episode(self, step, number):
         return Trajectory(f"{step} {number}", number, [Turn("", [1], [2], [-1.0])])

@@ -1,5 +1,5 @@
 """Evaluation: any agent on any environment or suite, recorded episode by episode."""
 
-from agentgym_envs.evaluate.frames import Frames, Results, read, read_rows
+from agentgym_envs.evaluate.frames import ResultFrames, ResultTables, read, read_rows
 
-__all__ = ["Frames", "Results", "read", "read_rows"]
+__all__ = ["ResultFrames", "ResultTables", "read", "read_rows"]

@@ -15,20 +15,20 @@ from typing import Any, NamedTuple, TypeVar
 from agentgym_envs import registry
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate.agents.base import AgentFactory, load
-from agentgym_envs.evaluate.plan import EvalEnv, Item
-from agentgym_envs.evaluate.record import Rows
-from agentgym_envs.evaluate.runner import Limits, Runner
-from agentgym_envs.evaluate.settings import Settings
+from agentgym_envs.evaluate.plan import EvalEnv, PlannedEpisode
+from agentgym_envs.evaluate.record import EpisodeRows
+from agentgym_envs.evaluate.runner import EvalRunner, RunLimits
+from agentgym_envs.evaluate.settings import RunSettings
 from agentgym_envs.pool import AsyncEnvPool, describe
 from agentgym_envs.stopping import run_tasks
 from agentgym_envs.tasks import check_id, spread, strings
 
 T = TypeVar("T")
-Agent = Callable[[str, dict[str, Any]], str]
+ActFunction = Callable[[str, dict[str, Any]], str]
 """A function that returns the action for an observation and its info."""
 
 
-class Episode(NamedTuple):
+class BaselineEpisode(NamedTuple):
     """The result of one task."""
 
     task_id: str
@@ -39,7 +39,7 @@ class Episode(NamedTuple):
 
 def play(
     env_id: str,
-    agent: str | Agent,
+    agent: str | ActFunction,
     *,
     episodes: int | None = None,
     task_ids: Sequence[str] | str | None = None,
@@ -49,7 +49,7 @@ def play(
     timeout: float = 60.0,
     on_episode: Callable[[], None] | None = None,
     kwargs: Mapping[str, Any] = MappingProxyType({}),
-) -> list[Episode]:
+) -> list[BaselineEpisode]:
     """Plays named tasks, or tasks spread evenly over a split.
 
     Args:
@@ -83,19 +83,22 @@ def play(
         raise ArgumentError(f"{registry.named(env_id)} lists no tasks to play")
     chosen = spread(ids, len(ids) if episodes is None else episodes)
     env = EvalEnv(env_id, dict(kwargs), description.instructions, description.tools)
-    items = [Item("", "", env_id, task_id, 0, 0, env) for task_id in chosen]
+    items = [PlannedEpisode("", "", env_id, task_id, 0, 0, env) for task_id in chosen]
     slots = _slots(workers, hosts, len(chosen))
-    runner = Runner(
-        settings=Settings(agent=factory.name, format=None, horizon=horizon),
+    runner = EvalRunner(
+        settings=RunSettings(agent=factory.name, format=None, horizon=horizon),
         factory=factory,
-        record=Rows(),
-        limits=Limits(concurrency=slots, workers=slots, hosts=hosts, timeout=timeout),
+        record=EpisodeRows(),
+        limits=RunLimits(concurrency=slots, workers=slots, hosts=hosts, timeout=timeout),
         on_row=lambda row: on_episode() if on_episode else None,
         strict=True,
     )
     _finish(runner.run(items))
     rows = {row["task_id"]: row for row in runner.record.rows}
-    return [Episode(i, rows[i]["success"], rows[i]["score"], len(rows[i]["turns"])) for i in chosen]
+    return [
+        BaselineEpisode(i, rows[i]["success"], rows[i]["score"], len(rows[i]["turns"]))
+        for i in chosen
+    ]
 
 
 def _finish(work: Coroutine[Any, Any, T]) -> T:

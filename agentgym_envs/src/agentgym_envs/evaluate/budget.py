@@ -6,9 +6,9 @@ from typing import Any
 
 from agentgym_envs.errors import ArgumentError, ContextExceeded, ConversationRefused
 from agentgym_envs.evaluate.transcript import OnReply
-from agentgym_envs.models.answers import Reply, one_line
-from agentgym_envs.models.endpoint import Message
-from agentgym_envs.models.provider import Provider
+from agentgym_envs.models.answers import ModelReply, one_line
+from agentgym_envs.models.endpoint import ChatMessage
+from agentgym_envs.models.provider import ModelClient
 
 
 def money(cost: float) -> str:
@@ -21,7 +21,7 @@ def money(cost: float) -> str:
 
 
 @dataclass
-class Usage:
+class UsageTotals:
     """Calls, tokens and cost."""
 
     calls: int = 0
@@ -56,7 +56,7 @@ class Usage:
             parts.append(f"{self.cached_calls:,} of {self.calls:,} replies came from --cache")
         return "; ".join(parts)
 
-    def add(self, other: "Usage | Mapping[str, Any]") -> None:
+    def add(self, other: "UsageTotals | Mapping[str, Any]") -> None:
         """Adds another."""
         counts = other if isinstance(other, Mapping) else vars(other)
         for name in vars(self):
@@ -64,7 +64,7 @@ class Usage:
 
 
 @dataclass
-class Budget:
+class UsageBudget:
     """Limits, and the usage of all replies of a folder, including earlier runs.
 
     Running episodes finish after a limit is reached, because they are paid for. The usage can
@@ -75,11 +75,11 @@ class Budget:
     cost: float | None = None
     names: tuple[str, str] = ("--budget-tokens", "--budget-cost")
     """The settings of the two limits, as a message names them."""
-    used: Usage = field(default_factory=Usage)
-    keep: Callable[[Usage], None] = lambda usage: None
+    used: UsageTotals = field(default_factory=UsageTotals)
+    keep: Callable[[UsageTotals], None] = lambda usage: None
     """Receives the usage of each reply when it arrives."""
 
-    def add(self, usage: Usage) -> None:
+    def add(self, usage: UsageTotals) -> None:
         """Counts a reply."""
         self.used.add(usage)
         self.keep(usage)
@@ -100,7 +100,7 @@ class Budget:
         return ""
 
 
-class Meter:
+class MeteredClient:
     """A client for one episode that counts its usage.
 
     Args:
@@ -113,22 +113,22 @@ class Meter:
         on_reply: called with each request's messages and tools, and the reply.
     """
 
-    def __init__(self, client: Provider, budget: Budget, sample: str = ""):
+    def __init__(self, client: ModelClient, budget: UsageBudget, sample: str = ""):
         self._client, self._budget, self._sample = client, budget, sample
-        self.usage = Usage()
+        self.usage = UsageTotals()
         self.tools: Sequence[Mapping[str, Any]] | None = None
         self.on_reply: OnReply = lambda messages, tools, reply: None
 
     async def complete(
-        self, messages: Sequence[Message], *, tools: Sequence[Mapping[str, Any]] | None = None
-    ) -> Reply:
+        self, messages: Sequence[ChatMessage], *, tools: Sequence[Mapping[str, Any]] | None = None
+    ) -> ModelReply:
         """Asks the model.
 
         Raises:
             ArgumentError: there is a budget, and the server does not say what it used.
             ConversationRefused: the model or a filter refused to answer.
             ContextExceeded: the conversation and the reply fill the model's context.
-            ProviderError: see :class:`~agentgym_envs.models.provider.Provider`.
+            ProviderError: see :class:`~agentgym_envs.models.provider.ModelClient`.
         """
         self.tools = tools
         # The number of the call: the same question can be asked twice in an episode.
@@ -152,10 +152,10 @@ class Meter:
         return reply
 
 
-def used_by(reply: Reply) -> Usage:
+def used_by(reply: ModelReply) -> UsageTotals:
     """Returns the usage of one reply."""
     if reply.cached:
-        return Usage(calls=1, cached_calls=1)
+        return UsageTotals(calls=1, cached_calls=1)
     if reply.usage is None:
-        return Usage(calls=1, cost=reply.cost or 0.0)
-    return Usage(calls=1, cost=reply.cost or 0.0, **vars(reply.usage))
+        return UsageTotals(calls=1, cost=reply.cost or 0.0)
+    return UsageTotals(calls=1, cost=reply.cost or 0.0, **vars(reply.usage))

@@ -32,7 +32,7 @@ class _Blocked(BaseException):
 
 
 @dataclass(frozen=True)
-class Caller:
+class AgentCaller:
     """Calls agents.
 
     Args:

@@ -11,8 +11,8 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from agentgym_envs.evaluate import tables
-from agentgym_envs.evaluate.record import Row
-from agentgym_envs.evaluate.tables import Line, Table
+from agentgym_envs.evaluate.record import EpisodeRow
+from agentgym_envs.evaluate.tables import ResultTable, TableLine
 from agentgym_envs.terminal import ENDLESS
 
 FORMATS: Mapping[str, str] = {  # key of a line's number to how it is written
@@ -36,7 +36,7 @@ NAMES = 14  # columns that names keep in a narrow terminal before a column is om
 PUBLISHED = "success beside published figures"  # the title of a table
 
 
-def show(console: Console, table: Table, title: str) -> list[str]:
+def show(console: Console, table: ResultTable, title: str) -> list[str]:
     """Prints a table and its notes.
 
     In a narrow terminal, long names take several lines; the last columns that still do not fit are
@@ -53,7 +53,7 @@ def show(console: Console, table: Table, title: str) -> list[str]:
 
 
 def show_results(
-    console: Console, rows: Sequence[Row], title: str, remarks: Sequence[str] = ()
+    console: Console, rows: Sequence[EpisodeRow], title: str, remarks: Sequence[str] = ()
 ) -> list[str]:
     """Prints the tables of a run that has episodes or faults.
 
@@ -86,7 +86,7 @@ def show_legend(console: Console, sentences: Iterable[str]) -> None:
         console.print(Text(text, style="dim"))
 
 
-def _show_lines(console: Console, table: Table, title: str) -> list[str]:
+def _show_lines(console: Console, table: ResultTable, title: str) -> list[str]:
     for number in range(len(table.columns), 0, -1):
         narrow = _drawn(table, table.columns[:number], title, names=NAMES)
         unlimited = console.options.update(max_width=ENDLESS)
@@ -105,7 +105,7 @@ def _show_lines(console: Console, table: Table, title: str) -> list[str]:
 
 
 def _drawn(
-    table: Table, columns: Sequence[tuple[str, str]], title: str, names: int | None = None
+    table: ResultTable, columns: Sequence[tuple[str, str]], title: str, names: int | None = None
 ) -> RichTable:
     """Draws a table, whose first column takes the columns of the terminal that are left to it.
 
@@ -124,7 +124,7 @@ def _drawn(
     return drawn
 
 
-def _written(line: Line, key: str) -> str:
+def _written(line: TableLine, key: str) -> str:
     """Returns a line's value as text; empty where it has none."""
     if line.get(key) is None:
         return ""

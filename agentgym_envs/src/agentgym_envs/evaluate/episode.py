@@ -12,18 +12,18 @@ from agentgym_envs.errors import (
     ConversationRefused,
     ProviderError,
 )
-from agentgym_envs.evaluate.agents import ASK_ORACLE, Agent, Ending, Opening
-from agentgym_envs.evaluate.calls import Caller, made
+from agentgym_envs.evaluate.agents import ASK_ORACLE, Agent, EpisodeEnding, EpisodeOpening
+from agentgym_envs.evaluate.calls import AgentCaller, made
 from agentgym_envs.evaluate.packing import thought
-from agentgym_envs.evaluate.plan import Item
-from agentgym_envs.evaluate.record import Row
-from agentgym_envs.pool import AsyncEnvPool, Result
+from agentgym_envs.evaluate.plan import PlannedEpisode
+from agentgym_envs.evaluate.record import EpisodeRow
+from agentgym_envs.pool import AsyncEnvPool, PoolResult
 from agentgym_envs.scores import above
 from agentgym_envs.wrappers import FORMATS
-from agentgym_envs.wrappers.formats import Format, FunctionCall
+from agentgym_envs.wrappers.formats import FunctionCallFormat, ResponseFormat
 from agentgym_envs.wrappers.responses import FormatError
 
-NO_LIMIT = Caller()
+NO_LIMIT = AgentCaller()
 log = logging.getLogger(__name__)
 
 
@@ -35,16 +35,16 @@ class EnvSlot(NamedTuple):
 
 
 async def play(
-    item: Item,
+    item: PlannedEpisode,
     make: Callable[[], Agent],
     env_slot: EnvSlot,
     *,
     form: str | None,
     memory: Sequence[Any],
-    turns: list[Row],
-    caller: Caller = NO_LIMIT,
+    turns: list[EpisodeRow],
+    caller: AgentCaller = NO_LIMIT,
     on_turn: Callable[[], None] = lambda: None,
-) -> Row:
+) -> EpisodeRow:
     """Plays an episode.
 
     Each seat that ``info["seat"]`` names has a separate agent with a separate conversation.
@@ -104,13 +104,13 @@ async def play(
 
 
 async def _ended(
-    result: Result,
-    turns: Sequence[Row],
+    result: PoolResult,
+    turns: Sequence[EpisodeRow],
     end: str,
     agents: Mapping[str, Agent],
     seen: dict[str, str],
-    caller: Caller,
-) -> Row:
+    caller: AgentCaller,
+) -> EpisodeRow:
     """Returns the outcome of an episode and what its agents learned."""
     info = result.info or {}
     total = sum(played["reward"] for played in turns)
@@ -120,7 +120,7 @@ async def _ended(
     lessons = {}
     for seat, agent in agents.items():
         own = bool(_own(info, "successes", seat, success)), float(_own(info, "scores", seat, score))
-        ending = Ending(seen[seat], *own, end != "terminated")
+        ending = EpisodeEnding(seen[seat], *own, end != "terminated")
         lessons[seat] = await _lesson(agent, ending, caller)
     outcome = {"success": success, "score": score, "end": end, "last": result.observation}
     return {**outcome, "memory": _left(lessons)}
@@ -138,7 +138,7 @@ def _own(info: Mapping[str, Any], key: str, seat: str, whole: Any) -> Any:
     return by_seat.get(seat, whole) if seat and isinstance(by_seat, Mapping) else whole
 
 
-def _judge(turns: Sequence[Row], info: Mapping[str, Any]) -> None:
+def _judge(turns: Sequence[EpisodeRow], info: Mapping[str, Any]) -> None:
     """Marks invalid turns.
 
     If several seats speak at once, the game judges them after the last one, so an earlier turn can
@@ -160,8 +160,8 @@ def _left(lessons: Mapping[str, Any]) -> Any:
 
 
 def _opening(
-    item: Item, info: Mapping[str, Any], form: str | None, memory: Sequence[Any]
-) -> Opening:
+    item: PlannedEpisode, info: Mapping[str, Any], form: str | None, memory: Sequence[Any]
+) -> EpisodeOpening:
     seat, goal = _seat(info), str(info.get("goal", ""))
     own = (
         [left.get(seat) if isinstance(left, Mapping) else None for left in memory]
@@ -169,11 +169,13 @@ def _opening(
         else memory
     )
     rules = FORMATS[form](item.env.tools).describe() if form else ""
-    tools = FunctionCall(item.env.tools).schema()
-    return Opening(item.task_id, item.attempt, goal, item.env.instructions, rules, tools, own, seat)
+    tools = FunctionCallFormat(item.env.tools).schema()
+    return EpisodeOpening(
+        item.task_id, item.attempt, goal, item.env.instructions, rules, tools, own, seat
+    )
 
 
-async def _lesson(agent: Agent, ending: Ending, caller: Caller) -> Any:
+async def _lesson(agent: Agent, ending: EpisodeEnding, caller: AgentCaller) -> Any:
     """Returns an agent's lesson for its next attempt; None if its model fails.
 
     The episode counts in both cases.
@@ -192,7 +194,7 @@ async def _lesson(agent: Agent, ending: Ending, caller: Caller) -> Any:
     return lesson
 
 
-async def _taken(agent: Agent, env_slot: EnvSlot, response: Any) -> Result:
+async def _taken(agent: Agent, env_slot: EnvSlot, response: Any) -> PoolResult:
     if not isinstance(response, str):
         raise AgentFailure(
             f"the agent {type(agent).__name__} responded with {response!r}: a response is a str"
@@ -203,7 +205,7 @@ async def _taken(agent: Agent, env_slot: EnvSlot, response: Any) -> Result:
     )
 
 
-def _checked(result: Result) -> Result:
+def _checked(result: PoolResult) -> PoolResult:
     result.check()
     return result
 
@@ -211,11 +213,11 @@ def _checked(result: Result) -> Result:
 def turn(
     observation: str,
     response: str,
-    reader: Format | None,
+    reader: ResponseFormat | None,
     reward: float,
     invalid: bool,
     seat: str = "",
-) -> Row:
+) -> EpisodeRow:
     """Returns a turn as it is written down.
 
     Args:

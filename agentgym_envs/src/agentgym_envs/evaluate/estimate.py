@@ -14,14 +14,14 @@ from agentgym_envs import registry
 from agentgym_envs.evaluate.agents.base import load
 from agentgym_envs.evaluate.budget import money
 from agentgym_envs.evaluate.display import show
-from agentgym_envs.evaluate.job import Job
-from agentgym_envs.evaluate.plan import Item
-from agentgym_envs.evaluate.record import Row, Rows
-from agentgym_envs.evaluate.runner import Limits, Runner
-from agentgym_envs.evaluate.settings import Settings
-from agentgym_envs.evaluate.tables import Table
+from agentgym_envs.evaluate.job import EvalJob
+from agentgym_envs.evaluate.plan import PlannedEpisode
+from agentgym_envs.evaluate.record import EpisodeRow, EpisodeRows
+from agentgym_envs.evaluate.runner import EvalRunner, RunLimits
+from agentgym_envs.evaluate.settings import RunSettings
+from agentgym_envs.evaluate.tables import ResultTable
 from agentgym_envs.stopping import run_tasks
-from agentgym_envs.terminal import Output
+from agentgym_envs.terminal import CommandConsole
 from agentgym_envs.wrappers import FORMATS
 
 CHARACTERS = 4  # per token
@@ -44,10 +44,10 @@ ASSUMED = (
     " than the oracle uses more turns. Neither figure is a bound: other observations, such as"
     " messages of errors, can be longer. --budget-tokens ends a run."
 )
-out = Output(markup=False, emoji=False, highlight=False)
+out = CommandConsole(markup=False, emoji=False, highlight=False)
 
 
-class Method(NamedTuple):
+class RequestShape(NamedTuple):
     """The requests of an agent.
 
     Attributes:
@@ -61,10 +61,14 @@ class Method(NamedTuple):
     last: int = 0
 
 
-METHODS = {"correct": Method(turn=2), "plan": Method(first=1), "reflect": Method(last=1)}
+METHODS = {
+    "correct": RequestShape(turn=2),
+    "plan": RequestShape(first=1),
+    "reflect": RequestShape(last=1),
+}
 
 
-class Tokens(NamedTuple):
+class TokenEstimate(NamedTuple):
     """Tokens of one or more episodes."""
 
     prompt: float
@@ -72,7 +76,7 @@ class Tokens(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Family:
+class FamilyEstimate:
     """The episodes of a family, and the sample of it."""
 
     name: str
@@ -85,8 +89,13 @@ class Family:
     """Mean tokens of an observation."""
 
     def tokens(
-        self, turns: int, response: float, window: int | None, method: Method, attempts: int = 1
-    ) -> Tokens:
+        self,
+        turns: int,
+        response: float,
+        window: int | None,
+        method: RequestShape,
+        attempts: int = 1,
+    ) -> TokenEstimate:
         """Returns the tokens of all episodes if each has these turns and responses."""
         kept = method.first + method.last * (attempts - 1) / 2  # replies in the system prompt
 
@@ -101,10 +110,10 @@ class Family:
         after = min(turns, window or turns) + 1
         sent += method.first * prompt(1, 0) + method.last * prompt(after, kept)
         calls = turns * method.turn + method.first + method.last
-        return Tokens(self.episodes * sent, self.episodes * calls * response)
+        return TokenEstimate(self.episodes * sent, self.episodes * calls * response)
 
 
-def show_all(jobs: Sequence[Job]) -> bool:
+def show_all(jobs: Sequence[EvalJob]) -> bool:
     """Prints the estimate of each job; returns whether every family has one."""
     complete = True
     for job in jobs:
@@ -121,9 +130,9 @@ def show_all(jobs: Sequence[Job]) -> bool:
     return complete
 
 
-def families(job: Job) -> tuple[list[Family], list[str]]:
+def families(job: EvalJob) -> tuple[list[FamilyEstimate], list[str]]:
     """Plays a sample of each family; returns the families, and why others have no sample."""
-    groups: dict[tuple[str, str], list[Item]] = {}
+    groups: dict[tuple[str, str], list[PlannedEpisode]] = {}
     for item in job.items:
         groups.setdefault((item.scenario, item.family), []).append(item)
     found, failed = [], []
@@ -136,11 +145,13 @@ def families(job: Job) -> tuple[list[Family], list[str]]:
     return found, failed
 
 
-def _family(job: Job, name: str, items: Sequence[Item], sample: Row) -> Family:
+def _family(
+    job: EvalJob, name: str, items: Sequence[PlannedEpisode], sample: EpisodeRow
+) -> FamilyEstimate:
     env, form = items[0].env, job.settings.format
     rules = FORMATS[form](env.tools).describe() if form else ""
     seen = [len(turn["observation"]) for turn in sample["turns"]] or [len(sample["last"])]
-    return Family(
+    return FamilyEstimate(
         name=name,
         episodes=len(items),
         horizon=_horizon(job, env.env_id),
@@ -150,11 +161,11 @@ def _family(job: Job, name: str, items: Sequence[Item], sample: Row) -> Family:
     )
 
 
-def _horizon(job: Job, env_id: str) -> int:
+def _horizon(job: EvalJob, env_id: str) -> int:
     return job.settings.horizon or registry.spec(env_id).max_episode_steps or 0
 
 
-def _sample(job: Job, item: Item) -> Row:
+def _sample(job: EvalJob, item: PlannedEpisode) -> EpisodeRow:
     """Plays an episode by the oracle. Without an action of the oracle, plays at random."""
     if item.env.text_env:
         row = _played(job, item, "oracle")
@@ -163,22 +174,22 @@ def _sample(job: Job, item: Item) -> Row:
     return _played(job, item, "random")
 
 
-def _played(job: Job, item: Item, agent: str) -> Row:
+def _played(job: EvalJob, item: PlannedEpisode, agent: str) -> EpisodeRow:
     factory = load(agent)
-    settings = Settings(agent=factory.name, format=None, horizon=job.settings.horizon)
-    limits = Limits(concurrency=1, retries=0, timeout=job.options.timeout)
-    runner = Runner(settings=settings, factory=factory, record=Rows(), limits=limits)
+    settings = RunSettings(agent=factory.name, format=None, horizon=job.settings.horizon)
+    limits = RunLimits(concurrency=1, retries=0, timeout=job.options.timeout)
+    runner = EvalRunner(settings=settings, factory=factory, record=EpisodeRows(), limits=limits)
     run_tasks(runner.run([item]))
     return runner.record.rows[-1]
 
 
-def _show(job: Job, title: str) -> bool:
+def _show(job: EvalJob, title: str) -> bool:
     """Prints an estimate; returns whether every family has one."""
     found, failed = families(job)
     asked = len(found) + len(failed) + len(job.skipped)
     complete = len(found) == asked
     part = "" if complete else f" of {len(found)} of {asked} families"
-    method = METHODS.get(job.factory.name, Method())
+    method = METHODS.get(job.factory.name, RequestShape())
     how = (job.factory.options.get("window"), method, job.options.attempts)
     estimates = [f.tokens(min(f.turns, f.horizon), RESPONSE, *how) for f in found]
     wholes = [f.tokens(f.horizon, job.options.max_tokens, *how) for f in found]
@@ -189,16 +200,16 @@ def _show(job: Job, title: str) -> bool:
         }
         for f, e, w in zip(found, estimates, wholes, strict=True)
     ]
-    show(out, Table(COLUMNS, lines, failed), title)
+    show(out, ResultTable(COLUMNS, lines, failed), title)
     for line in job.absences:
         out.print(line, style="dim", soft_wrap=True)
     for name, parts in (("estimate", estimates), ("whole horizon", wholes)):
-        total = Tokens(sum(p.prompt for p in parts), sum(p.completion for p in parts))
+        total = TokenEstimate(sum(p.prompt for p in parts), sum(p.completion for p in parts))
         out.print(f"{name}{part}: {_described(job, total)}", soft_wrap=True)
     return complete
 
 
-def _described(job: Job, total: Tokens) -> str:
+def _described(job: EvalJob, total: TokenEstimate) -> str:
     parts = [f"{total.prompt:,.0f} prompt and {total.completion:,.0f} completion tokens"]
     if job.options.prices:
         prompt, completion = job.options.prices

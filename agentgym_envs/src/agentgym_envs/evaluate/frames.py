@@ -32,7 +32,7 @@ from agentgym_envs.evaluate.planned import coverage, missing
 if TYPE_CHECKING:
     import pandas
 
-Row = dict[str, Any]
+TableRow = dict[str, Any]
 PLACE = ("suite", "scenario", "family", "env_id", "task_id", "difficulty", "attempt")
 USED = ("calls", "prompt_tokens", "completion_tokens", "cost")
 SUMS = (*USED, "seconds")
@@ -48,17 +48,17 @@ COLUMNS: Mapping[str, Sequence[str]] = {
 
 
 @dataclass(frozen=True)
-class Results:
+class ResultTables:
     """The tables of result folders as lists of dictionaries."""
 
-    runs: list[Row]
-    episodes: list[Row]
-    turns: list[Row]
-    faults: list[Row]
+    runs: list[TableRow]
+    episodes: list[TableRow]
+    turns: list[TableRow]
+    faults: list[TableRow]
 
 
 @dataclass(frozen=True)
-class Frames:
+class ResultFrames:
     """The tables of result folders as data frames."""
 
     runs: "pandas.DataFrame"
@@ -67,7 +67,7 @@ class Frames:
     faults: "pandas.DataFrame"
 
 
-def read(*folders: str | PathLike[str]) -> Frames:
+def read(*folders: str | PathLike[str]) -> ResultFrames:
     """Returns the tables of result folders as data frames; the module lists their columns.
 
     Args:
@@ -83,7 +83,7 @@ def read(*folders: str | PathLike[str]) -> Frames:
     except ModuleNotFoundError as error:
         raise MissingExtra("agentgym_envs.evaluate.read", "pandas") from error
     tables = vars(read_rows(*folders))
-    return Frames(
+    return ResultFrames(
         **{
             name: DataFrame(rows, columns=None if rows else list(COLUMNS[name]))
             for name, rows in tables.items()
@@ -91,23 +91,23 @@ def read(*folders: str | PathLike[str]) -> Frames:
     )
 
 
-def read_rows(*folders: str | PathLike[str]) -> Results:
+def read_rows(*folders: str | PathLike[str]) -> ResultTables:
     """Returns the tables of result folders as lists of dictionaries; needs no pandas.
 
     Arguments and errors are those of :func:`read`.
     """
     found = expanded([Path(folder) for folder in folders])
-    results = Results([], [], [], [])
+    results = ResultTables([], [], [], [])
     for name, folder in zip(named(found), found, strict=True):
         _add(results, name, folder)
     return results
 
 
-def _add(results: Results, name: str, folder: Path) -> None:
+def _add(results: ResultTables, name: str, folder: Path) -> None:
     """Adds the rows of a run."""
     settings, (rows, _) = record.read_settings(folder), record.read(folder)
     plan = settings.pop("planned", None)
-    run: Row = {"run": name}
+    run: TableRow = {"run": name}
     played = record.episodes(rows)
     faults = [row for row in rows if row["row"] == "fault"]
     made = [run | _episode(number, row) for number, row in enumerate(played)]
@@ -125,7 +125,7 @@ def _add(results: Results, name: str, folder: Path) -> None:
     )
 
 
-def _bounds(rows: Sequence[Row], plan: Sequence[Row] | None) -> Row:
+def _bounds(rows: Sequence[TableRow], plan: Sequence[TableRow] | None) -> TableRow:
     """Returns the number of planned episodes and the bounds of the success over all tasks.
 
     All are None if the plan is unknown.
@@ -140,7 +140,7 @@ def _bounds(rows: Sequence[Row], plan: Sequence[Row] | None) -> Row:
     return {"planned": found.episodes, "least": found.least, "most": found.most}
 
 
-def _summary(played: Sequence[Row]) -> Row:
+def _summary(played: Sequence[TableRow]) -> TableRow:
     """Returns the success of a run's episodes over all tasks."""
     if not played:
         return {"tasks": 0} | dict.fromkeys(("success", "low", "high", "score"))
@@ -149,12 +149,12 @@ def _summary(played: Sequence[Row]) -> Row:
     return {"tasks": found.tasks, "success": found.success, **ends, "score": found.score}
 
 
-def _episode(number: int, row: Row) -> Row:
+def _episode(number: int, row: TableRow) -> TableRow:
     counts = {"turns": len(row["turns"]), "invalid": sum(t["invalid"] for t in row["turns"])}
     used = {key: row["usage"].get(key, 0) for key in USED}
     found = _taken(row, (*PLACE, *EPISODE))
     return {"episode": number, **found, **counts, **used, "seconds": row.get("seconds")}
 
 
-def _taken(row: Row, keys: Sequence[str]) -> Row:
+def _taken(row: TableRow, keys: Sequence[str]) -> TableRow:
     return {key: row.get(key) for key in keys}

@@ -4,17 +4,17 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from agentgym_envs.evaluate.record import Row
+from agentgym_envs.evaluate.record import EpisodeRow
 
 KINDS = 12  # with more kinds of tasks, the table has no line per kind
 LEVELS = 5  # with more difficulties, the table has a line per range
 RANGES = 3  # each with about the same number of tasks
 
-Parts = list[tuple[str, str, list[Row]]]
+RowGroups = list[tuple[str, str, list[EpisodeRow]]]
 """Kind of a line, its name, and its rows."""
 
 
-def parts(rows: Sequence[Row]) -> Parts:
+def parts(rows: Sequence[EpisodeRow]) -> RowGroups:
     """Returns the rows of one family by kind of task and by range of difficulty.
 
     A grouping with one group is left out, and kinds that differ in difficulty alone.
@@ -29,7 +29,7 @@ def parts(rows: Sequence[Row]) -> Parts:
     ]
 
 
-def kind_of(rows: Iterable[Row]) -> Callable[[str], str] | None:
+def kind_of(rows: Iterable[EpisodeRow]) -> Callable[[str], str] | None:
     """Returns what tells the kind from a task's id; None if no part of the ids names few kinds.
 
     An id names the kind before a number, as ``hop1-country-7`` does, or before its first hyphen, as
@@ -52,14 +52,14 @@ def _before_hyphen(task_id: str) -> str:
     return next((part for part in task_id.split("/") if "-" in part), "").partition("-")[0]
 
 
-def _by_kind(rows: Sequence[Row]) -> Iterator[tuple[str, str, list[Row]]]:
+def _by_kind(rows: Sequence[EpisodeRow]) -> Iterator[tuple[str, str, list[EpisodeRow]]]:
     if tell := kind_of(rows):
         kinds = dict.fromkeys(tell(row["task_id"]) for row in rows)
         for kind in sorted(kinds):
             yield "kind", kind, [row for row in rows if tell(row["task_id"]) == kind]
 
 
-def _by_difficulty(rows: Sequence[Row]) -> Iterator[tuple[str, str, list[Row]]]:
+def _by_difficulty(rows: Sequence[EpisodeRow]) -> Iterator[tuple[str, str, list[EpisodeRow]]]:
     for low, high in ranges([*{_task(row): row["difficulty"] for row in rows}.values()]):
         name = f"difficulty {low:g}" if low == high else f"difficulty {low:g}–{high:g}"
         yield "difficulty", name, [row for row in rows if low <= row["difficulty"] <= high]
@@ -81,5 +81,5 @@ def ranges(difficulties: Sequence[float]) -> list[tuple[float, float]]:
     return [(start, distinct[end - 1]) for start, end in zip(starts, places[1:], strict=True)]
 
 
-def _task(row: Row) -> Any:
+def _task(row: EpisodeRow) -> Any:
     return row["scenario"], row["task_id"]

@@ -8,17 +8,17 @@ from typing import Any
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate import left_out
 from agentgym_envs.evaluate.agents.base import AgentFactory, load
-from agentgym_envs.evaluate.left_out import Skipped
-from agentgym_envs.evaluate.options import Options, Pairs
-from agentgym_envs.evaluate.plan import Item, plan
-from agentgym_envs.evaluate.runner import Limits
-from agentgym_envs.evaluate.settings import Settings
+from agentgym_envs.evaluate.left_out import SkippedFamily
+from agentgym_envs.evaluate.options import EvalOptions, Pairs
+from agentgym_envs.evaluate.plan import PlannedEpisode, plan
+from agentgym_envs.evaluate.runner import RunLimits
+from agentgym_envs.evaluate.settings import RunSettings
 from agentgym_envs.evaluate.suites import suites
 from agentgym_envs.keywords import keywords
 from agentgym_envs.models.cache import ReplyCache
 from agentgym_envs.models.connect import connect
-from agentgym_envs.models.endpoint import Endpoint
-from agentgym_envs.models.provider import Provider
+from agentgym_envs.models.endpoint import ModelEndpoint
+from agentgym_envs.models.provider import ModelClient
 
 RESULTS = Path("results")
 
@@ -28,16 +28,16 @@ class NothingToPlay(ArgumentError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class EvalJob:
     """One agent, one target and one folder."""
 
-    options: Options
-    settings: Settings
+    options: EvalOptions
+    settings: RunSettings
     factory: AgentFactory
-    items: list[Item]
-    skipped: list[Skipped]
+    items: list[PlannedEpisode]
+    skipped: list[SkippedFamily]
     """Families that cannot be played here."""
-    client: Provider | None
+    client: ModelClient | None
     """None if the agent does not act through a model."""
 
     @property
@@ -62,10 +62,10 @@ class Job:
         return left_out.lines(self.skipped) + ([fewer] if one and there < asked else [])
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> RunLimits:
         """The limits of the execution."""
         given = self.options
-        return Limits(
+        return RunLimits(
             concurrency=given.concurrency,
             workers=given.workers,
             hosts=given.addresses,
@@ -76,7 +76,7 @@ class Job:
         )
 
 
-def prepared(given: Options) -> Job:
+def prepared(given: EvalOptions) -> EvalJob:
     """Checks all options and plans the episodes.
 
     Raises:
@@ -90,7 +90,7 @@ def prepared(given: Options) -> Job:
     settings = _settings(given, factory)
     _check_budget(given, factory)
     items, skipped = _planned(given)
-    return Job(
+    return EvalJob(
         options=given,
         settings=settings,
         factory=factory,
@@ -100,10 +100,10 @@ def prepared(given: Options) -> Job:
     )
 
 
-def _settings(given: Options, factory: AgentFactory) -> Settings:
+def _settings(given: EvalOptions, factory: AgentFactory) -> RunSettings:
     factory.check_format(given.form)
     _check_model(given, factory)
-    return Settings(
+    return RunSettings(
         target=given.target,
         split="" if given.target in suites else given.split,
         agent=factory.name,
@@ -116,7 +116,7 @@ def _settings(given: Options, factory: AgentFactory) -> Settings:
     )
 
 
-def _check_model(given: Options, factory: AgentFactory) -> None:
+def _check_model(given: EvalOptions, factory: AgentFactory) -> None:
     asked = [name for name in ("model", "effort", "cache") if getattr(given, name)]
     if asked and not factory.needs_client:
         raise ArgumentError(
@@ -126,7 +126,7 @@ def _check_model(given: Options, factory: AgentFactory) -> None:
         raise ArgumentError(f"agent {factory.name!r} acts through a model: name one with --model")
 
 
-def _check_budget(given: Options, factory: AgentFactory) -> None:
+def _check_budget(given: EvalOptions, factory: AgentFactory) -> None:
     limits = {"--budget-tokens": given.budget_tokens, "--budget-cost": given.budget_cost}
     passed = [name for name, value in limits.items() if value is not None]
     if passed and not factory.needs_client:
@@ -142,7 +142,7 @@ def _check_budget(given: Options, factory: AgentFactory) -> None:
         )
 
 
-def _sampling(given: Options) -> dict[str, Any]:
+def _sampling(given: EvalOptions) -> dict[str, Any]:
     """Returns the sampling options of every request."""
     extra = keywords(given.send)
     if clash := sorted({"temperature", "max_tokens"} & extra.keys()):
@@ -157,20 +157,20 @@ def _sampling(given: Options) -> dict[str, Any]:
     }
 
 
-def _client(given: Options, factory: AgentFactory, settings: Settings) -> Provider | None:
+def _client(given: EvalOptions, factory: AgentFactory, settings: RunSettings) -> ModelClient | None:
     if not factory.needs_client:
         return None
     if given.dry_run:
         factory.make()
         return None
-    endpoint = Endpoint(model=given.model, **settings.sampling, **given.endpoint)
+    endpoint = ModelEndpoint(model=given.model, **settings.sampling, **given.endpoint)
     cache = ReplyCache(given.cache) if given.cache else None
     client = connect(endpoint, connections=given.concurrency, cache=cache)
     factory.make(client)  # rejects an invalid option before any file is written
     return client
 
 
-def _planned(given: Options) -> tuple[list[Item], list[Skipped]]:
+def _planned(given: EvalOptions) -> tuple[list[PlannedEpisode], list[SkippedFamily]]:
     items, skipped = plan(
         given.target,
         split=given.split,

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from agentgym_envs.evaluate.suites import Family, suites
+from agentgym_envs.evaluate.suites import SuiteFamily, suites
 
 RECORDED = "left_out"  # key of a session in settings.json
 
 
 @dataclass(frozen=True)
-class Skipped:
+class SkippedFamily:
     """A family of which nothing is played, and why."""
 
     family: str
@@ -40,15 +40,15 @@ def suffix(rows: Sequence[Mapping[str, Any]]) -> str:
     return f", {part} families" if part else ""
 
 
-def families(rows: Sequence[Mapping[str, Any]]) -> tuple[Family, ...]:
+def families(rows: Sequence[Mapping[str, Any]]) -> tuple[SuiteFamily, ...]:
     """Returns the families of the suite that was played; empty without a suite."""
     return suites.get(rows[0]["suite"], ()) if rows else ()
 
 
-def lines(skipped: Sequence[Skipped]) -> list[str]:
+def lines(skipped: Sequence[SkippedFamily]) -> list[str]:
     """Returns one line for each extra or other reason.
 
-    >>> lines([Skipped("Maps", "pip install it", "web"), Skipped("CMS", "pip install it", "web")])
+    >>> lines([SkippedFamily(name, "pip install it", "web") for name in ("Maps", "CMS")])
     ['[web]: 2 families not played: Maps, CMS; pip install it']
     """
     found: dict[tuple[str, str], list[str]] = {}
@@ -62,7 +62,7 @@ def lines(skipped: Sequence[Skipped]) -> list[str]:
     ]
 
 
-def remarks(rows: Sequence[Mapping[str, Any]], skipped: Iterable[Skipped]) -> list[str]:
+def remarks(rows: Sequence[Mapping[str, Any]], skipped: Iterable[SkippedFamily]) -> list[str]:
     """Returns the notes of a table that lacks families of its suite.
 
     Args:
@@ -79,7 +79,7 @@ def remarks(rows: Sequence[Mapping[str, Any]], skipped: Iterable[Skipped]) -> li
     return [
         f"{part} families of {rows[0]['suite']} have results: do not compare their mean with a mean"
         " of the whole suite",
-        *lines([reasons.get(name, Skipped(name, "")) for name in absent]),
+        *lines([reasons.get(name, SkippedFamily(name, "")) for name in absent]),
     ]
 
 
@@ -101,14 +101,15 @@ def counted(number: int) -> str:
     return f"{number} {'family' if number == 1 else 'families'}"
 
 
-def session_entry(skipped: Sequence[Skipped]) -> dict[str, Any]:
+def session_entry(skipped: Sequence[SkippedFamily]) -> dict[str, Any]:
     """Returns the entry of a session in settings.json; empty if nothing is left out."""
     return {RECORDED: [asdict(one) for one in skipped]} if skipped else {}
 
 
-def recorded(settings: Mapping[str, Any]) -> list[Skipped]:
+def recorded(settings: Mapping[str, Any]) -> list[SkippedFamily]:
     """Returns the families that the last session in settings.json left out."""
     session = (settings.get("sessions") or [{}])[-1]
     return [
-        Skipped(one["family"], one["reason"], one["extra"]) for one in session.get(RECORDED, ())
+        SkippedFamily(one["family"], one["reason"], one["extra"])
+        for one in session.get(RECORDED, ())
     ]

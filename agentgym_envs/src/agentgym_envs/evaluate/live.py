@@ -29,11 +29,11 @@ from agentgym_envs.errors import (
     ProviderRefused,
     escaped,
 )
-from agentgym_envs.evaluate.budget import Usage
+from agentgym_envs.evaluate.budget import UsageTotals
 from agentgym_envs.evaluate.prompt_limit import warning
-from agentgym_envs.evaluate.record import Row
+from agentgym_envs.evaluate.record import EpisodeRow
 from agentgym_envs.evaluate.tables import counted
-from agentgym_envs.models.answers import Reply
+from agentgym_envs.models.answers import ModelReply
 
 EVERY = 10.0  # seconds between two lines outside a terminal
 SAMPLE, MANY = 20, 0.05  # replies before a warning, and the share of cut ones that it is about
@@ -47,7 +47,7 @@ COLUMNS = (
 )
 
 
-class State:
+class RunCounts:
     """Counts what a run does.
 
     Args:
@@ -59,9 +59,9 @@ class State:
 
     def __init__(
         self,
-        done: Sequence[Row],
+        done: Sequence[EpisodeRow],
         total: int,
-        used: Usage,
+        used: UsageTotals,
         clock: Callable[[], float] = time.monotonic,
     ):
         self.total, self._used, self._clock = total, used, clock
@@ -73,7 +73,7 @@ class State:
         for row in done:
             self.row(row)
 
-    def row(self, row: Row) -> None:
+    def row(self, row: EpisodeRow) -> None:
         """Takes a new line in."""
         if row["row"] == "fault":
             self._faults += 1
@@ -85,7 +85,7 @@ class State:
         """Counts a turn."""
         self._turns += 1
 
-    def reply(self, reply: Reply) -> None:
+    def reply(self, reply: ModelReply) -> None:
         """Counts a reply."""
         self.replies += 1
         self.cut += reply.finish == "length"
@@ -140,7 +140,7 @@ class State:
         return max(self._clock() - self._began, 1e-3)
 
 
-class Kinds:
+class ErrorPrinter:
     """Prints errors of a new kind. Two errors that differ in numbers alone are of one kind.
 
     Args:
@@ -161,7 +161,7 @@ class Kinds:
         self._console.print(Text(escaped(text), style="yellow"), soft_wrap=True)
 
 
-class Live:
+class LiveDisplay:
     """The display of a run; use it in ``async with``.
 
     Args:
@@ -171,10 +171,10 @@ class Live:
         max_tokens: the limit of a reply.
     """
 
-    def __init__(self, console: Console, title: str, state: State, max_tokens: int = 0):
+    def __init__(self, console: Console, title: str, state: RunCounts, max_tokens: int = 0):
         self._console, self._title, self.state = console, title, state
         self._most = max_tokens
-        self._kinds = Kinds(console)
+        self._kinds = ErrorPrinter(console)
         self._bars = _Bars(state, title, console) if console.is_terminal else None
 
     async def __aenter__(self) -> Self:
@@ -190,7 +190,7 @@ class Live:
         else:
             self._lines.cancel()
 
-    def row(self, row: Row) -> None:
+    def row(self, row: EpisodeRow) -> None:
         """Takes a new line in."""
         self.state.row(row)
         if limit := row.get("prompt_limit"):
@@ -199,7 +199,7 @@ class Live:
             self.state.failure(row["error"])
             self._kinds.add(row["error"], f" (task {row['task_id']}, try {row['try']})")
 
-    def reply(self, reply: Reply) -> None:
+    def reply(self, reply: ModelReply) -> None:
         """Takes a reply in; warns once if many reach the limit of tokens."""
         state = self.state
         state.reply(reply)
@@ -228,7 +228,7 @@ class Live:
 class _Bars(Progress):
     """The redrawn lines."""
 
-    def __init__(self, state: State, title: str, console: Console):
+    def __init__(self, state: RunCounts, title: str, console: Console):
         self._state = state
         super().__init__(*COLUMNS, console=console, transient=True)
         self.add_task(title, total=state.total)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agentgym_envs.evaluate.record import Row
+from agentgym_envs.evaluate.record import EpisodeRow
 from agentgym_envs.scores import above
 
 RESAMPLES = 2000
@@ -21,7 +21,7 @@ DRAWS = 10_000  # random weights of an interval
 LEVEL = 0.95
 
 
-class Interval(NamedTuple):
+class ConfidenceInterval(NamedTuple):
     """A confidence interval at ``LEVEL``."""
 
     low: float
@@ -29,7 +29,7 @@ class Interval(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Summary:
+class MetricSummary:
     """The metrics of a group of episodes."""
 
     tasks: int
@@ -40,7 +40,7 @@ class Summary:
     success: float
     successes: Sequence[float]
     """Mean success of each task."""
-    interval: Interval
+    interval: ConfidenceInterval
     """Confidence interval of the success, over tasks."""
     score: float
     """The paper's Avg@k."""
@@ -69,13 +69,13 @@ class Summary:
     """Mean per episode."""
 
 
-class Pairing(NamedTuple):
+class PairedRuns(NamedTuple):
     """Two runs on the tasks that both have played."""
 
     tasks: int
     difference: float
     """Mean success of the second run minus that of the first."""
-    interval: Interval
+    interval: ConfidenceInterval
     """Confidence interval of the difference, over tasks."""
     better: int
     """Tasks on which the second succeeds more often."""
@@ -84,7 +84,7 @@ class Pairing(NamedTuple):
     """p-value of the two-sided sign test."""
 
 
-def wilson(successes: float, n: int) -> Interval:
+def wilson(successes: float, n: int) -> ConfidenceInterval:
     """Returns Wilson's score interval for a share (Wilson, 1927).
 
     Args:
@@ -99,10 +99,10 @@ def wilson(successes: float, n: int) -> Interval:
     share, spread = successes / n, z * z / n
     centre = (share + spread / 2) / (1 + spread)
     half = z / (1 + spread) * math.sqrt(share * (1 - share) / n + spread / (4 * n))
-    return Interval(max(0.0, centre - half), min(1.0, centre + half))
+    return ConfidenceInterval(max(0.0, centre - half), min(1.0, centre + half))
 
 
-def mean_interval(groups: Sequence[Sequence[float]]) -> Interval:
+def mean_interval(groups: Sequence[Sequence[float]]) -> ConfidenceInterval:
     """Returns the interval of a mean over groups, in which each group counts the same.
 
     A group is a family or a scenario, and a value is a task's mean over its attempts. The tasks are
@@ -133,13 +133,13 @@ def mean_interval(groups: Sequence[Sequence[float]]) -> Interval:
     extra = sum(share * share for share, _ in tasks) * rng.standard_exponential(DRAWS)
     means = np.sort(np.concatenate([part, part + extra]) / np.tile(total + extra, 2))
     tail = round((1 - LEVEL) / 2 * len(means))
-    return Interval(float(means[tail]), float(means[-1 - tail]))
+    return ConfidenceInterval(float(means[tail]), float(means[-1 - tail]))
 
 
-def difference_interval(differences: Sequence[float]) -> Interval:
+def difference_interval(differences: Sequence[float]) -> ConfidenceInterval:
     """Returns the interval of a mean of differences in [-1, 1]; see :func:`mean_interval`."""
     low, high = mean_interval([[(1 + d) / 2 for d in differences]])
-    return Interval(2 * low - 1, 2 * high - 1)
+    return ConfidenceInterval(2 * low - 1, 2 * high - 1)
 
 
 def pass_at_k(n: int, c: int, k: int) -> float:
@@ -174,17 +174,17 @@ def pass_hat_k(n: int, c: int, k: int) -> float:
     return math.comb(c, k) / math.comb(n, k)
 
 
-def score_of(row: Row) -> float:
+def score_of(row: EpisodeRow) -> float:
     """Returns an episode's score; a score that is not a finite number counts as 0."""
     return 0.0 if unscored(row) else float(row["score"])
 
 
-def unscored(row: Row) -> bool:
+def unscored(row: EpisodeRow) -> bool:
     """Returns whether an episode's score is not a finite number."""
     return not (isinstance(row["score"], int | float) and math.isfinite(row["score"]))
 
 
-def summarise(rows: Sequence[Row]) -> Summary:
+def summarise(rows: Sequence[EpisodeRow]) -> MetricSummary:
     """Returns the summary of some episodes, at least one."""
     tasks = list(by_task(rows).values())
     successes = [fmean(row["success"] for row in attempts) for attempts in tasks]
@@ -192,7 +192,7 @@ def summarise(rows: Sequence[Row]) -> Summary:
     complete = [attempts for attempts in tasks if len(attempts) == most]
     solved = [sum(row["success"] for row in attempts) for attempts in complete]
     turns = [turn for row in rows for turn in row["turns"]]
-    return Summary(
+    return MetricSummary(
         tasks=len(tasks),
         attempts=most,
         fewest=min(map(len, tasks)),
@@ -215,7 +215,7 @@ def summarise(rows: Sequence[Row]) -> Summary:
     )
 
 
-def without_refused(rows: Sequence[Row]) -> tuple[float, float] | None:
+def without_refused(rows: Sequence[EpisodeRow]) -> tuple[float, float] | None:
     """Returns success and score of the episodes that were not refused; None without any.
 
     Both are means over tasks.
@@ -227,14 +227,14 @@ def without_refused(rows: Sequence[Row]) -> tuple[float, float] | None:
     return success, fmean(fmean(map(score_of, attempts)) for attempts in tasks)
 
 
-def cut_replies(rows: Sequence[Row]) -> float:
+def cut_replies(rows: Sequence[EpisodeRow]) -> float:
     """Returns the share of replies that reached the limit of tokens; 0 without a reply."""
     calls = [call for row in rows for call in row.get("calls", ())]
     cut = sum(1 for call in calls if call.get("finish") == "length")
     return cut / max(len(calls), 1)
 
 
-def compare(first: Sequence[Row], second: Sequence[Row]) -> Pairing | None:
+def compare(first: Sequence[EpisodeRow], second: Sequence[EpisodeRow]) -> PairedRuns | None:
     """Compares two runs on the tasks that both played; returns None without a common task."""
     mine, theirs = (
         {task: fmean(r["success"] for r in rows) for task, rows in by_task(run).items()}
@@ -246,7 +246,7 @@ def compare(first: Sequence[Row], second: Sequence[Row]) -> Pairing | None:
     differences = [theirs[task] - mine[task] for task in shared]
     better, worse = sum(d > 0 for d in differences), sum(d < 0 for d in differences)
     interval = difference_interval(differences)
-    return Pairing(
+    return PairedRuns(
         len(shared), fmean(differences), interval, better, worse, sign_test(better, worse)
     )
 
@@ -261,14 +261,16 @@ def sign_test(better: int, worse: int) -> float:
     return min(1.0, 2 * sum(math.comb(n, i) for i in range(least + 1)) / (1 << n))
 
 
-def by_task(rows: Iterable[Row]) -> dict[tuple[str, str, str], list[Row]]:
+def by_task(rows: Iterable[EpisodeRow]) -> dict[tuple[str, str, str], list[EpisodeRow]]:
     """Groups episodes by suite, family and task."""
     return grouped(rows, lambda row: (row["suite"], row["family"], row["task_id"]))
 
 
-def grouped(rows: Iterable[Row], key: Callable[[Row], Any]) -> dict[Any, list[Row]]:
+def grouped(
+    rows: Iterable[EpisodeRow], key: Callable[[EpisodeRow], Any]
+) -> dict[Any, list[EpisodeRow]]:
     """Groups rows by a key, in the order of its first appearance."""
-    groups: dict[Any, list[Row]] = {}
+    groups: dict[Any, list[EpisodeRow]] = {}
     for row in rows:
         groups.setdefault(key(row), []).append(row)
     return groups

@@ -188,7 +188,7 @@ CachedPrice = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class EvalOptions:
     """The values of the options; :mod:`.command` declares the same names."""
 
     target: str
@@ -250,8 +250,8 @@ class Options:
         return {**given, **limit, "base_url": url}
 
 
-def pairs(target: list[str], model: Pairs, **others: Any) -> list[Options]:
+def pairs(target: list[str], model: Pairs, **others: Any) -> list[EvalOptions]:
     """Returns the options of each pair of a target and a model."""
     found = list(dict.fromkeys((t, m) for t in target for m in model or [""]))
     several = len(found) > 1
-    return [Options(target=t, model=m, several=several, **others) for t, m in found]
+    return [EvalOptions(target=t, model=m, several=several, **others) for t, m in found]

@@ -13,7 +13,7 @@ stands for the first 350 characters of the response of turn 3; turns count from 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from agentgym_envs.lines import Row
+from agentgym_envs.lines import JsonRow
 
 SHORT = 64  # characters; a reference is hardly shorter than such a text
 SOURCES = ("response", "observation")  # keys of a turn that keep their texts
@@ -31,7 +31,7 @@ MARKS = (
 )
 
 
-def packed(row: Row) -> Row:
+def packed(row: JsonRow) -> JsonRow:
     """Returns the line of an episode with references; lines of faults stay as they are."""
     if row["row"] != "episode":
         return row
@@ -41,7 +41,7 @@ def packed(row: Row) -> Row:
         return row
 
 
-def unpacked(row: Row) -> Row:
+def unpacked(row: JsonRow) -> JsonRow:
     """Returns the line of an episode with all texts in their places.
 
     Raises:
@@ -59,7 +59,7 @@ def unpacked(row: Row) -> Row:
     return {key: value for key, value in {**row, **found}.items() if key != "packed"}
 
 
-def _parts(row: Row) -> Row:
+def _parts(row: JsonRow) -> JsonRow:
     turns = row["turns"]
     found = {"turns": [_shorter(turn, turns, n) for n, turn in enumerate(turns)]}
     if "calls" in row:
@@ -69,7 +69,7 @@ def _parts(row: Row) -> Row:
     return found
 
 
-def _shorter(turn: Row, turns: Sequence[Row], number: int) -> Row:
+def _shorter(turn: JsonRow, turns: Sequence[JsonRow], number: int) -> JsonRow:
     found = {
         key: value if key in SOURCES else _referring(value, turns, number)
         for key, value in turn.items()
@@ -80,7 +80,7 @@ def _shorter(turn: Row, turns: Sequence[Row], number: int) -> Row:
     return found
 
 
-def _thought(turn: Row) -> str:
+def _thought(turn: JsonRow) -> str:
     return thought(turn["response"], turn["action"])
 
 
@@ -93,7 +93,7 @@ def _first_turns(calls: Sequence[Mapping[str, Any]]) -> Iterator[int]:
         known = max(known, last)
 
 
-def _referring(value: Any, turns: Sequence[Row], number: int) -> Any:
+def _referring(value: Any, turns: Sequence[JsonRow], number: int) -> Any:
     """Returns a value in which texts of a turn are references to it."""
     if isinstance(value, str):
         return _reference(value, turns, number)
@@ -106,7 +106,7 @@ def _referring(value: Any, turns: Sequence[Row], number: int) -> Any:
     return {key: _referring(part, turns, number) for key, part in value.items()}
 
 
-def _reference(text: str, turns: Sequence[Row], number: int) -> Any:
+def _reference(text: str, turns: Sequence[JsonRow], number: int) -> Any:
     if len(text) < SHORT or number >= len(turns):
         return text
     for key in SOURCES:
@@ -116,7 +116,7 @@ def _reference(text: str, turns: Sequence[Row], number: int) -> Any:
     return text
 
 
-def _restored(value: Any, turns: Sequence[Row]) -> Any:
+def _restored(value: Any, turns: Sequence[JsonRow]) -> Any:
     if isinstance(value, list):
         return [_restored(part, turns) for part in value]
     if not isinstance(value, dict):

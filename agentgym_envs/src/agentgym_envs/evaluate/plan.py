@@ -7,8 +7,8 @@ from typing import Any
 from agentgym_envs import plugins, registry
 from agentgym_envs.core import Tool
 from agentgym_envs.errors import ArgumentError, MissingExtra, UnknownName, pip_command
-from agentgym_envs.evaluate.left_out import Skipped
-from agentgym_envs.evaluate.suites import Family, suites, whole_file
+from agentgym_envs.evaluate.left_out import SkippedFamily
+from agentgym_envs.evaluate.suites import SuiteFamily, suites, whole_file
 from agentgym_envs.pool import describe
 from agentgym_envs.tasks import spread, strings
 
@@ -28,7 +28,7 @@ class EvalEnv:
 
 
 @dataclass(frozen=True)
-class Item:
+class PlannedEpisode:
     """One episode to play."""
 
     suite: str
@@ -57,7 +57,7 @@ def plan(
     only: Sequence[str] = (),
     kwargs: Mapping[str, Any] | None = None,
     data: Mapping[str, Mapping[str, Any]] | None = None,
-) -> tuple[list[Item], list[Skipped]]:
+) -> tuple[list[PlannedEpisode], list[SkippedFamily]]:
     """Returns the episodes to play, and the families that cannot be played.
 
     Args:
@@ -100,7 +100,7 @@ def plan(
             [],
         )
     made = [
-        Item(
+        PlannedEpisode(
             target if target in suites else "", scenario, family, task_id, difficulty, attempt, env
         )
         for scenario, family, env, listed in families
@@ -110,13 +110,13 @@ def plan(
     return made, skipped
 
 
-Listed = list[tuple[str, int]]
+RatedTasks = list[tuple[str, int]]
 """Task ids and difficulties."""
-Prepared = tuple[str, str, EvalEnv, Listed]
+PreparedFamily = tuple[str, str, EvalEnv, RatedTasks]
 """Scenario, family, environment, tasks."""
 
 
-def spread_pairs(listed: Listed, count: int | None) -> Listed:
+def spread_pairs(listed: RatedTasks, count: int | None) -> RatedTasks:
     """Returns ``count`` of them at even distances."""
     difficulty = dict(listed)
     ids = [task_id for task_id, _ in listed]
@@ -133,7 +133,7 @@ def _known(target: str) -> None:
         raise UnknownName("suite or environment", target, names) from None
 
 
-def _chosen(suite: str, only: Sequence[str]) -> list[Family]:
+def _chosen(suite: str, only: Sequence[str]) -> list[SuiteFamily]:
     families = suites[suite]
     names = {f.name for f in families} | {f.scenario for f in families}
     if unknown := next((name for name in only if name not in names), None):
@@ -142,21 +142,23 @@ def _chosen(suite: str, only: Sequence[str]) -> list[Family]:
 
 
 def _available(
-    families: Iterable[Family], kwargs: Mapping[str, Any], data: Mapping[str, Mapping[str, Any]]
-) -> tuple[list[Prepared], list[Skipped]]:
+    families: Iterable[SuiteFamily],
+    kwargs: Mapping[str, Any],
+    data: Mapping[str, Mapping[str, Any]],
+) -> tuple[list[PreparedFamily], list[SkippedFamily]]:
     """Prepares the families whose extras are installed and whose tasks are there."""
-    prepared: list[Prepared] = []
-    skipped: list[Skipped] = []
+    prepared: list[PreparedFamily] = []
+    skipped: list[SkippedFamily] = []
     for family in families:
         plugin = plugins.discover(plugins.ENVIRONMENTS).get(family.env_id)
         if plugin and (extra := registry.missing_extra(plugin)):
-            command = pip_command(extra, plugins.distribution(plugin))
-            skipped.append(Skipped(family.name, command, extra))
+            command = pip_command(extra, registry.provider(plugin))
+            skipped.append(SkippedFamily(family.name, command, extra))
             continue
         keywords = whole_file({**kwargs, **data.get(family.name, {})})
         ids = family.task_ids(**keywords)
         if not ids:
-            skipped.append(Skipped(family.name, "none of its tasks is there"))
+            skipped.append(SkippedFamily(family.name, "none of its tasks is there"))
             continue
         prepared.append(
             (
@@ -170,13 +172,13 @@ def _available(
 
 def _single(
     env_id: str, split: str, tasks: list[str] | None, kwargs: dict[str, Any], seeds: int
-) -> Prepared:
+) -> PreparedFamily:
     """Prepares a single environment as one family."""
     name = env_id.rpartition(":")[2]
     if (plugin := plugins.discover(plugins.ENVIRONMENTS).get(name)) and (
         extra := registry.missing_extra(plugin)
     ):
-        raise MissingExtra(name, extra, plugins.distribution(plugin))
+        raise MissingExtra(name, extra, registry.provider(plugin))
     chosen = {"split": split, **({} if tasks is None else {"tasks": tasks}), **kwargs}
     try:
         description = describe(env_id, **chosen)
@@ -201,7 +203,9 @@ def _single(
     )
 
 
-def _eval_env(env_id: str, kwargs: dict[str, Any], ids: Iterable[str]) -> tuple[EvalEnv, Listed]:
+def _eval_env(
+    env_id: str, kwargs: dict[str, Any], ids: Iterable[str]
+) -> tuple[EvalEnv, RatedTasks]:
     """Returns an environment of a suite, and its tasks with their difficulties.
 
     Environments of suites are built in and quick to construct.

@@ -17,14 +17,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any, NamedTuple
 
-Row = dict[str, Any]
+PlanRow = dict[str, Any]
 FAMILY = ("suite", "scenario", "family", "env_id")
 TYPES = {**dict.fromkeys(FAMILY, str), "attempts": int, "episodes": int, "tasks": dict}
 """Required keys of an entry, and their types."""
 UNKNOWN = "the plan is unknown, so episodes may be missing: an earlier version played this"
 
 
-class Coverage(NamedTuple):
+class PlanCoverage(NamedTuple):
     """Counts of the finished and missing episodes of a plan, and bounds of the success."""
 
     tasks: int
@@ -46,7 +46,7 @@ class Coverage(NamedTuple):
         return self.finished + self.unplayed + self.failed
 
 
-def extended(entries: Iterable[Row], planned: Iterable[Row]) -> list[Row]:
+def extended(entries: Iterable[PlanRow], planned: Iterable[PlanRow]) -> list[PlanRow]:
     """Returns the entries of a plan with further episodes.
 
     Args:
@@ -67,7 +67,7 @@ def extended(entries: Iterable[Row], planned: Iterable[Row]) -> list[Row]:
     return found
 
 
-def missing(rows: Iterable[Row], entries: Iterable[Row]) -> list[Row]:
+def missing(rows: Iterable[PlanRow], entries: Iterable[PlanRow]) -> list[PlanRow]:
     """Returns a row for each planned episode without a line.
 
     Args:
@@ -81,12 +81,12 @@ def missing(rows: Iterable[Row], entries: Iterable[Row]) -> list[Row]:
     return [row | {"failed": "fault" in end} for row, end in there if "episode" not in end]
 
 
-def with_missing(rows: Sequence[Row], settings: Mapping[str, Any]) -> list[Row]:
+def with_missing(rows: Sequence[PlanRow], settings: Mapping[str, Any]) -> list[PlanRow]:
     """Returns the lines of a folder and rows for the episodes that it lacks."""
     return [*rows, *missing(rows, settings.get("planned", ()))]
 
 
-def without_lines(rows: Iterable[Row]) -> list[Row]:
+def without_lines(rows: Iterable[PlanRow]) -> list[PlanRow]:
     """Returns the rows of missing episodes alone."""
     return [row for row in rows if row["row"] == "missing"]
 
@@ -99,13 +99,13 @@ def remark(settings: Mapping[str, Any]) -> list[str]:
     return [] if "planned" in settings or "step" in settings else [UNKNOWN]
 
 
-def coverage(rows: Iterable[Row]) -> Coverage | None:
+def coverage(rows: Iterable[PlanRow]) -> PlanCoverage | None:
     """Returns what is there of the planned episodes; None if none is missing.
 
     Args:
         rows: lines, each episode once, and rows of missing episodes.
     """
-    tasks: dict[tuple[Any, ...], list[Row]] = {}
+    tasks: dict[tuple[Any, ...], list[PlanRow]] = {}
     for row in rows:
         if row["row"] != "fault":
             tasks.setdefault((row["suite"], row["family"], row["task_id"]), []).append(row)
@@ -114,7 +114,7 @@ def coverage(rows: Iterable[Row]) -> Coverage | None:
     if not absent:
         return None
     failed = sum(row["failed"] for row in absent)
-    return Coverage(
+    return PlanCoverage(
         tasks=len(tasks),
         attempts=max(map(len, tasks.values())),
         finished=len(each) - len(absent),
@@ -125,7 +125,7 @@ def coverage(rows: Iterable[Row]) -> Coverage | None:
     )
 
 
-def warning(found: Coverage | None) -> str:
+def warning(found: PlanCoverage | None) -> str:
     """Returns a warning about a table of an incomplete run; empty if it is complete."""
     if found is None:
         return ""
@@ -150,7 +150,7 @@ def _is_entry(entry: Any) -> bool:
     )
 
 
-def _episodes(entries: Iterable[Row]) -> Iterator[Row]:
+def _episodes(entries: Iterable[PlanRow]) -> Iterator[PlanRow]:
     """Yields a row for each planned episode."""
     for entry in entries:
         family = {"row": "missing"} | {key: entry[key] for key in FAMILY}
@@ -159,5 +159,5 @@ def _episodes(entries: Iterable[Row]) -> Iterator[Row]:
                 yield {**family, "task_id": task_id, "difficulty": difficulty, "attempt": attempt}
 
 
-def _key(row: Row) -> tuple[Any, ...]:
+def _key(row: PlanRow) -> tuple[Any, ...]:
     return row["suite"], row["family"], row["task_id"], row["attempt"]

@@ -9,25 +9,25 @@ from typing import NamedTuple
 from agentgym_envs.errors import ProviderRefused
 from agentgym_envs.evaluate import left_out, planned, tables
 from agentgym_envs.evaluate import record as records
-from agentgym_envs.evaluate.budget import Budget
+from agentgym_envs.evaluate.budget import UsageBudget
 from agentgym_envs.evaluate.display import show_results
-from agentgym_envs.evaluate.job import Job
-from agentgym_envs.evaluate.live import Live, State
-from agentgym_envs.evaluate.record import Key, Record, Row
-from agentgym_envs.evaluate.runner import HOPELESS, Runner
-from agentgym_envs.evaluate.sessions import Session, session
+from agentgym_envs.evaluate.job import EvalJob
+from agentgym_envs.evaluate.live import LiveDisplay, RunCounts
+from agentgym_envs.evaluate.record import EpisodeKey, EpisodeRow, RunRecord
+from agentgym_envs.evaluate.runner import HOPELESS, EvalRunner
+from agentgym_envs.evaluate.sessions import SessionEntry, session
 from agentgym_envs.models.connect import connect
-from agentgym_envs.models.provider import Provider
+from agentgym_envs.models.provider import ModelClient
 from agentgym_envs.stopping import run_tasks
-from agentgym_envs.terminal import Output
+from agentgym_envs.terminal import CommandConsole
 
 INTERRUPTED = "interrupted"
 PATIENCE = 2.0  # seconds before a line says that the server's answer is waited for
-out = Output(markup=False, emoji=False, highlight=False)
-err = Output(stderr=True, markup=False, emoji=False, highlight=False)
+out = CommandConsole(markup=False, emoji=False, highlight=False)
+err = CommandConsole(stderr=True, markup=False, emoji=False, highlight=False)
 
 
-class Outcome(NamedTuple):
+class JobOutcome(NamedTuple):
     """The end of a job.
 
     Attributes:
@@ -37,13 +37,13 @@ class Outcome(NamedTuple):
         legend: explains the printed columns.
     """
 
-    rows: list[Row]
+    rows: list[EpisodeRow]
     left: int
     stopped: str
     legend: Sequence[str] = ()
 
 
-def carry_out(job: Job) -> Outcome:
+def carry_out(job: EvalJob) -> JobOutcome:
     """Plays the episodes that the job's folder lacks, and prints the tables.
 
     Raises:
@@ -52,9 +52,11 @@ def carry_out(job: Job) -> Outcome:
     _announce(job)
     lines = job.folder / records.EPISODES
     fresh = not lines.exists() or not lines.stat().st_size
-    if job.client and fresh:  # before Record, so that an unreachable server leaves no folder behind
+    if (
+        job.client and fresh
+    ):  # before the record, so that an unreachable server leaves no folder behind
         run_tasks(_checked(connect(job.client.endpoint)))
-    opened = Record(job.folder, job.settings)
+    opened = RunRecord(job.folder, job.settings)
     try:
         for torn in opened.torn:
             _warn(f"warning: {torn} ended in half a line, which is dropped")
@@ -70,7 +72,7 @@ def carry_out(job: Job) -> Outcome:
         opened.close()
 
 
-def _announce(job: Job) -> None:
+def _announce(job: EvalJob) -> None:
     """Says what cannot be played, and how to accept that families cannot."""
     for line in job.absences:
         _warn(line)
@@ -79,7 +81,7 @@ def _announce(job: Job) -> None:
         _warn(f"{option} plays the other families alone, with exit status 0")
 
 
-def _session(job: Job) -> Session:
+def _session(job: EvalJob) -> SessionEntry:
     env_ids = {item.env.env_id for item in job.items}
     absent = left_out.session_entry(job.skipped)
     if job.client is None:
@@ -89,11 +91,11 @@ def _session(job: Job) -> Session:
     return {**begun, **absent, "base_url": endpoint.base_url, "served": []}
 
 
-def _runner(job: Job, opened: Record) -> Runner:
-    budget = Budget(job.options.budget_tokens, job.options.budget_cost, keep=opened.use)
+def _runner(job: EvalJob, opened: RunRecord) -> EvalRunner:
+    budget = UsageBudget(job.options.budget_tokens, job.options.budget_cost, keep=opened.use)
     for usage in opened.used().values():
         budget.used.add(usage)
-    return Runner(
+    return EvalRunner(
         settings=job.settings,
         factory=job.factory,
         record=opened,
@@ -103,21 +105,21 @@ def _runner(job: Job, opened: Record) -> Runner:
     )
 
 
-def _run(runner: Runner, job: Job, *, check: bool) -> None:
+def _run(runner: EvalRunner, job: EvalJob, *, check: bool) -> None:
     """Runs to the end, with a live display; Ctrl-C keeps what is there.
 
     ``check``: asks first whether the model can be had.
     """
     known = {runner.key(item) for item in job.items}
-    done = [row for row in records.episodes(runner.record.rows) if Key.of(row) in known]
+    done = [row for row in records.episodes(runner.record.rows) if EpisodeKey.of(row) in known]
 
     async def go() -> None:
         async with runner.client or AsyncExitStack():
             if check and runner.client:
                 await _check(runner.client)
-            state = State(done, len(job.items), runner.budget.used)
+            state = RunCounts(done, len(job.items), runner.budget.used)
             title = f"{job.player} on {job.settings.target}"
-            async with Live(err, title, state, job.options.max_tokens) as live:
+            async with LiveDisplay(err, title, state, job.options.max_tokens) as live:
                 runner.on_row, runner.on_turn = live.row, state.turn
                 runner.on_reply = live.reply
                 if runner.client:
@@ -142,12 +144,12 @@ def _advice(error: ProviderRefused) -> str:
     )
 
 
-async def _checked(client: Provider) -> None:
+async def _checked(client: ModelClient) -> None:
     async with client:
         await _check(client)
 
 
-async def _check(client: Provider) -> None:
+async def _check(client: ModelClient) -> None:
     """Asks whether the model can be had; says what is waited for if that takes long."""
     failed: list[str] = []
     client.on_failure = lambda error, wait: failed.append(str(error))
@@ -163,10 +165,10 @@ async def _check(client: Provider) -> None:
         timer.cancel()
 
 
-def _summary(runner: Runner, job: Job, heads: Sequence[Row]) -> Outcome:
+def _summary(runner: EvalRunner, job: EvalJob, heads: Sequence[EpisodeRow]) -> JobOutcome:
     """Prints the tables, and why episodes are missing."""
     wanted = {runner.key(item) for item in job.items}
-    rows = [row for row in runner.record.rows if Key.of(row) in wanted]
+    rows = [row for row in runner.record.rows if EpisodeKey.of(row) in wanted]
     rows += planned.missing(rows, planned.extended([], heads))
     remarks = left_out.remarks(rows, job.skipped)
     legend = show_results(out, rows, f"{job.player} on {job.settings.target}", remarks)
@@ -185,7 +187,7 @@ def _summary(runner: Runner, job: Job, heads: Sequence[Row]) -> Outcome:
     if job.skipped:
         missing = f"{left_out.counted(len(job.skipped))} of {job.settings.target} not played"
         _warn(f"{missing}: the exit status is 1")
-    return Outcome(rows, left, runner.stopped, legend)
+    return JobOutcome(rows, left, runner.stopped, legend)
 
 
 def _warn(text: str) -> None:

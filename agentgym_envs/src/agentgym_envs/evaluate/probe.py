@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from agentgym_envs.errors import ProviderError
-from agentgym_envs.evaluate.budget import Usage, used_by
-from agentgym_envs.evaluate.job import Job
+from agentgym_envs.evaluate.budget import UsageTotals, used_by
+from agentgym_envs.evaluate.job import EvalJob
 from agentgym_envs.models.connect import connect
-from agentgym_envs.models.dialect import Dialect
-from agentgym_envs.models.endpoint import Endpoint, Message, ToolSchema
+from agentgym_envs.models.dialect import ServerDialect
+from agentgym_envs.models.endpoint import ChatMessage, ModelEndpoint, ToolSchema
 from agentgym_envs.models.provider import GREETING
 from agentgym_envs.stopping import run_tasks
-from agentgym_envs.terminal import Output
+from agentgym_envs.terminal import CommandConsole
 
 LOOK: ToolSchema = {
     "type": "function",
@@ -27,27 +27,27 @@ LOOK: ToolSchema = {
     },
 }
 CALL = {"id": "call_1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
-CALLED: Sequence[Message] = (
+CALLED: Sequence[ChatMessage] = (
     {"role": "user", "content": "Look, and then say one word."},
     {"role": "assistant", "content": "", "tool_calls": [CALL]},
     {"role": "tool", "tool_call_id": "call_1", "content": "A wall."},
 )
-out = Output(markup=False, emoji=False, highlight=False)
+out = CommandConsole(markup=False, emoji=False, highlight=False)
 
 
 @dataclass(frozen=True)
-class Part:
+class RequestFeature:
     """A part of the run's requests, and a request that has it."""
 
     name: str
-    endpoint: Endpoint
-    messages: Sequence[Message] = GREETING[1:]
+    endpoint: ModelEndpoint
+    messages: Sequence[ChatMessage] = GREETING[1:]
     tools: Sequence[ToolSchema] | None = None
     needed: bool = True
     """Whether the run has this part."""
 
 
-def parts_of(job: Job, endpoint: Endpoint) -> list[Part]:
+def parts_of(job: EvalJob, endpoint: ModelEndpoint) -> list[RequestFeature]:
     """Returns the parts of a job's requests: each alone, and at last all together."""
     plain = replace(endpoint, temperature=None, max_tokens=None, effort=None, extra={})
     functions = job.factory.format == "function"
@@ -65,30 +65,34 @@ def parts_of(job: Job, endpoint: Endpoint) -> list[Part]:
         },
     }
     return [
-        Part("a message of the user", plain),
-        Part("a system message", plain, GREETING),
-        *(Part(name, changed) for name, changed in options.items() if name),
-        Part("functions", plain, tools=[LOOK], needed=functions),
-        Part("a function's result", plain, CALLED, [LOOK], needed=functions),
-        Part("all that the run sends", endpoint, GREETING, [LOOK] if functions else None),
+        RequestFeature("a message of the user", plain),
+        RequestFeature("a system message", plain, GREETING),
+        *(RequestFeature(name, changed) for name, changed in options.items() if name),
+        RequestFeature("functions", plain, tools=[LOOK], needed=functions),
+        RequestFeature("a function's result", plain, CALLED, [LOOK], needed=functions),
+        RequestFeature("all that the run sends", endpoint, GREETING, [LOOK] if functions else None),
     ]
 
 
-async def probed(part: Part) -> tuple[str, str, Usage]:
+async def probed(part: RequestFeature) -> tuple[str, str, UsageTotals]:
     """Sends the request of a part; returns whether it was accepted, a note, and the tokens."""
     async with connect(replace(part.endpoint, retries=min(2, part.endpoint.retries))) as client:
         try:
             reply = await client.complete(part.messages, tools=part.tools)
         except ProviderError as error:
-            return ("no" if part.needed else "no, and the run needs none"), str(error), Usage()
-        changes = client.dialect.changes(Dialect.first(part.endpoint))
+            return (
+                ("no" if part.needed else "no, and the run needs none"),
+                str(error),
+                UsageTotals(),
+            )
+        changes = client.dialect.changes(ServerDialect.first(part.endpoint))
         uncounted = "" if reply.usage else "the server counts no tokens, so no budget can be kept"
         cut = "the reply reached the limit of tokens" if reply.finish == "length" else ""
         note = "; ".join(filter(None, (changes, uncounted, cut)))
         return ("in another form" if changes else "yes"), note, used_by(reply)
 
 
-def probe_all(jobs: Sequence[Job]) -> bool:
+def probe_all(jobs: Sequence[EvalJob]) -> bool:
     """Prints what each job's server accepts; returns whether it accepts all that the runs send."""
     logging.getLogger("agentgym_envs.models").setLevel(logging.ERROR)  # the lines below say it all
     fine = True
@@ -98,7 +102,7 @@ def probe_all(jobs: Sequence[Job]) -> bool:
             out.print(f"{title}: the agent uses no model")
             continue
         out.print(f"{title}, at {job.client.endpoint.url}:", soft_wrap=True)
-        used = Usage()
+        used = UsageTotals()
         for part in parts_of(job, job.client.endpoint):
             accepted, note, usage = run_tasks(probed(part))
             used.add(usage)

@@ -14,12 +14,12 @@ GROWTH = 4 / 3  # of the conversation at the limit
 CLEAR = 500  # characters; a smaller growth shows nothing
 STILL = 3  # longer requests at the limit with no larger count than the one before
 
-Row = Mapping[str, Any]
-Request = tuple[int, int]
+PromptRow = Mapping[str, Any]
+PromptSizes = tuple[int, int]
 """The characters that were sent, and the prompt tokens that the server counted."""
 
 
-def prompt_limit(requests: Sequence[Request]) -> int:
+def prompt_limit(requests: Sequence[PromptSizes]) -> int:
     """Returns the prompt tokens at which a server seems to cut a conversation; 0 if it does not.
 
     Args:
@@ -42,7 +42,10 @@ def prompt_limit(requests: Sequence[Request]) -> int:
 
 
 def limit_of_calls(
-    calls: Sequence[Row], turns: Sequence[Row], messages: Sequence[Row], sizes: Sequence[int]
+    calls: Sequence[PromptRow],
+    turns: Sequence[PromptRow],
+    messages: Sequence[PromptRow],
+    sizes: Sequence[int],
 ) -> int:
     """Returns the largest limit of an episode's conversations; 0 if none was cut.
 
@@ -54,7 +57,7 @@ def limit_of_calls(
     """
     before = [0, *accumulate(sizes)]
 
-    def request(call: Row) -> Request:
+    def request(call: PromptRow) -> PromptSizes:
         return sum(before[end] - before[start] for start, end in call["messages"]), call["prompt"]
 
     found = _conversations(calls, turns, messages)
@@ -71,10 +74,10 @@ def warning(limit: int) -> str:
 
 
 def _conversations(
-    calls: Sequence[Row], turns: Sequence[Row], messages: Sequence[Row]
-) -> Iterator[list[Row]]:
+    calls: Sequence[PromptRow], turns: Sequence[PromptRow], messages: Sequence[PromptRow]
+) -> Iterator[list[PromptRow]]:
     """Yields requests of which each extends the one before. Each seat has its own conversation."""
-    conversations: dict[Any, list[Row]] = {}
+    conversations: dict[Any, list[PromptRow]] = {}
     for call in calls:
         if "prompt" not in call or not call["messages"]:
             continue
@@ -89,7 +92,7 @@ def _conversations(
     yield from conversations.values()
 
 
-def _user_after_tools(call: Row, messages: Sequence[Row]) -> bool:
+def _user_after_tools(call: PromptRow, messages: Sequence[PromptRow]) -> bool:
     """Returns whether the user speaks after results of tools.
 
     Chat templates then drop the model's thoughts since the user's last message.
@@ -100,7 +103,7 @@ def _user_after_tools(call: Row, messages: Sequence[Row]) -> bool:
     return any(message.get("role") == "tool" for part in sent for message in part)
 
 
-def _extends(call: Row, earlier: Row) -> bool:
+def _extends(call: PromptRow, earlier: PromptRow) -> bool:
     """Returns whether a request begins with the messages of an earlier one."""
     *whole, (start, end) = earlier["messages"]
     rest = call["messages"][len(whole) :]

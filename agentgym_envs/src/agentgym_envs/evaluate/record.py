@@ -53,15 +53,15 @@ from typing import Any, NamedTuple
 from agentgym_envs import lines, manifests
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate import planned
-from agentgym_envs.evaluate.budget import Usage
+from agentgym_envs.evaluate.budget import UsageTotals
 from agentgym_envs.evaluate.packing import packed, unpacked
-from agentgym_envs.evaluate.sessions import Session, played_by, version_of
-from agentgym_envs.evaluate.settings import Settings
+from agentgym_envs.evaluate.sessions import SessionEntry, played_by, version_of
+from agentgym_envs.evaluate.settings import RunSettings
 from agentgym_envs.evaluate.transcript import fits
 from agentgym_envs.files import replacing
 from agentgym_envs.lines import has
 
-Row = lines.Row
+EpisodeRow = lines.JsonRow
 EPISODES, SETTINGS, PROMPTS = "episodes.jsonl", "settings.json", "prompts.jsonl"
 USAGE = "usage.jsonl"
 FILES = {SETTINGS, EPISODES, PROMPTS, USAGE}
@@ -80,7 +80,7 @@ KINDS: Mapping[str, Mapping[str, Any]] = {  # required keys of a line, and their
 TURN = {"observation": str, "action": str, "reward": (*NUMBER, type(None)), "invalid": bool}
 
 
-class Key(NamedTuple):
+class EpisodeKey(NamedTuple):
     """Identifies an episode in a folder."""
 
     suite: str
@@ -90,22 +90,22 @@ class Key(NamedTuple):
     settings: str
 
     @classmethod
-    def of(cls, row: Mapping[str, Any]) -> "Key":
+    def of(cls, row: Mapping[str, Any]) -> "EpisodeKey":
         """Returns the key of a line."""
         return cls(*(row[name] for name in cls._fields))
 
 
-class Rows:
+class EpisodeRows:
     """Lines that are kept in memory."""
 
     folder: Path | None = None
 
     def __init__(self) -> None:
-        self.rows: list[Row] = []
+        self.rows: list[EpisodeRow] = []
         self.prompts: dict[str, Any] = {}
         """System prompts and tools by their names."""
 
-    def add(self, row: Row) -> None:
+    def add(self, row: EpisodeRow) -> None:
         """Adds a line."""
         self.rows.append(row)
 
@@ -118,19 +118,19 @@ class Rows:
     def served(self, model: str) -> None:
         """Notes the name by which the server knows the model; nothing keeps it here."""
 
-    def use(self, usage: Usage, player: str = "") -> None:
+    def use(self, usage: UsageTotals, player: str = "") -> None:
         """Notes the usage of a reply; nothing keeps it here."""
 
-    def used(self) -> dict[str, Usage]:
+    def used(self) -> dict[str, UsageTotals]:
         """Returns the usage of all lines by player; that of an evaluation has the name ""."""
-        found: dict[str, Usage] = {}
+        found: dict[str, UsageTotals] = {}
         for row in self.rows:
             for player, usage in (row.get("usages") or {"": row["usage"]}).items():
-                found.setdefault(player, Usage()).add(usage)
+                found.setdefault(player, UsageTotals()).add(usage)
         return found
 
 
-class Record(Rows):
+class RunRecord(EpisodeRows):
     """A run's folder, open for appending by one process at a time.
 
     Args:
@@ -142,7 +142,7 @@ class Record(Rows):
             uses it.
     """
 
-    def __init__(self, folder: Path, settings: Settings):
+    def __init__(self, folder: Path, settings: RunSettings):
         super().__init__()
         self.folder: Path = folder
         try:
@@ -151,7 +151,7 @@ class Record(Rows):
             raise ArgumentError(f"cannot write {folder}: {error.strerror}") from error
         _claim(folder, settings)
         busy = f"another run is at work in {folder}: wait for its end, or give another --out"
-        self._lines = lines.Lines(folder / EPISODES, busy=busy)
+        self._lines = lines.JsonLinesFile(folder / EPISODES, busy=busy)
         self.rows, self.cut = read(folder)
         """The lines so far, and the bytes of a partial last line, which is dropped."""
         self._lines.drop(self.cut)
@@ -159,10 +159,10 @@ class Record(Rows):
         """The files that ended in a partial line."""
         self.torn += [folder / name for name in (USAGE, PROMPTS) if _dropped(folder / name)]
         self._settings = read_settings(folder)
-        self._shared: lines.Lines | None = None
-        self._usage: lines.Lines | None = None
+        self._shared: lines.JsonLinesFile | None = None
+        self._usage: lines.JsonLinesFile | None = None
 
-    def begin(self, session: Session, *, change: bool) -> None:
+    def begin(self, session: SessionEntry, *, change: bool) -> None:
         """Adds the session that is about to play to the settings.
 
         Args:
@@ -172,7 +172,7 @@ class Record(Rows):
         Raises:
             ArgumentError: another version played the results, and ``change`` is false.
         """
-        before: list[Session] = self._settings.setdefault("sessions", [])
+        before: list[SessionEntry] = self._settings.setdefault("sessions", [])
         if self.rows and not change and (was := played_by(before)) != version_of(session):
             raise ArgumentError(
                 f"{self.folder} holds results of agentgym-envs {was}, and this is"
@@ -182,7 +182,7 @@ class Record(Rows):
         before.append(session)
         self._save()
 
-    def plan(self, episodes: Iterable[Row]) -> None:
+    def plan(self, episodes: Iterable[EpisodeRow]) -> None:
         """Adds episodes to those that the folder is planned to hold.
 
         Args:
@@ -193,7 +193,7 @@ class Record(Rows):
             self._settings["planned"] = extended
             self._save()
 
-    def add(self, row: Row) -> None:
+    def add(self, row: EpisodeRow) -> None:
         """Adds a line; it is on the disk when this returns."""
         if self._settings.get("layout") != LAYOUT:  # an earlier version cannot read the line
             self._settings["layout"] = LAYOUT
@@ -218,21 +218,21 @@ class Record(Rows):
             session["served"].append(model)
             self._save()
 
-    def use(self, usage: Usage, player: str = "") -> None:
+    def use(self, usage: UsageTotals, player: str = "") -> None:
         """Adds the usage of a reply; it is kept if the process is killed."""
         if self._usage is None:
             self._usage = self._opened_usage()
         self._usage.add(_use(usage, player), sync=False)
 
-    def used(self) -> dict[str, Usage]:
+    def used(self) -> dict[str, UsageTotals]:
         """Returns the usage of all replies; that of the lines for a folder of earlier versions.
 
         Raises:
             ArgumentError: the file cannot be read, or an invalid line; the message has its number.
         """
-        found: dict[str, Usage] = {}
+        found: dict[str, UsageTotals] = {}
         for row in _read_if_there(self.folder / USAGE, fits=_counts, what="usage")[0]:
-            found.setdefault(row.get("player", ""), Usage()).add(row)
+            found.setdefault(row.get("player", ""), UsageTotals()).add(row)
         return found or super().used()
 
     def close(self) -> None:
@@ -241,10 +241,10 @@ class Record(Rows):
             if file is not None:
                 file.close()
 
-    def _opened_usage(self) -> lines.Lines:
+    def _opened_usage(self) -> lines.JsonLinesFile:
         """Opens the file; a folder of an earlier version gets the usage of its lines first."""
         path = self.folder / USAGE
-        opened = lines.Lines(path, busy=f"another run is at work in {self.folder}")
+        opened = lines.JsonLinesFile(path, busy=f"another run is at work in {self.folder}")
         rows, cut = lines.read(path, fits=_counts, what="usage")
         opened.drop(cut)
         earlier = {} if rows else super().used()
@@ -257,7 +257,7 @@ class Record(Rows):
         _write_settings(self.folder, self._settings)
 
 
-def write(folder: Path, settings: Mapping[str, Any], rows: Sequence[Row]) -> None:
+def write(folder: Path, settings: Mapping[str, Any], rows: Sequence[EpisodeRow]) -> None:
     """Writes a whole folder and replaces its content: for episodes that were played elsewhere."""
     folder.mkdir(parents=True, exist_ok=True)
     _write_settings(folder, {**settings, "layout": LAYOUT})
@@ -266,7 +266,7 @@ def write(folder: Path, settings: Mapping[str, Any], rows: Sequence[Row]) -> Non
     )
 
 
-def read(folder: Path) -> tuple[list[Row], int]:
+def read(folder: Path) -> tuple[list[EpisodeRow], int]:
     """Returns the lines of a run's folder, and the length in bytes of a partial last line.
 
     Raises:
@@ -292,7 +292,7 @@ def check_manifest(folder: Path) -> None:
         raise ArgumentError(f"{folder} is damaged: {found}")
 
 
-def parsed(line: bytes, folder: Path, number: int) -> Row:
+def parsed(line: bytes, folder: Path, number: int) -> EpisodeRow:
     """Returns the row of a line of a run's folder.
 
     Raises:
@@ -343,12 +343,12 @@ def prompts(folder: Path) -> dict[str, Any]:
     return {row["name"]: row["value"] for row in rows}
 
 
-def episodes(rows: Sequence[Row]) -> list[Row]:
+def episodes(rows: Sequence[EpisodeRow]) -> list[EpisodeRow]:
     """Returns the lines of episodes; of several with the same key, the last."""
-    return list({Key.of(row): row for row in rows if row["row"] == "episode"}.values())
+    return list({EpisodeKey.of(row): row for row in rows if row["row"] == "episode"}.values())
 
 
-def _claim(folder: Path, settings: Settings) -> None:
+def _claim(folder: Path, settings: RunSettings) -> None:
     """Writes the settings into a folder without lines, or compares them with its settings."""
     path, played = folder / SETTINGS, folder / EPISODES
     begun = played.exists() and played.stat().st_size > 0
@@ -380,10 +380,10 @@ def _write_settings(folder: Path, settings: Mapping[str, Any]) -> None:
         raise ArgumentError(f"cannot write {folder / SETTINGS}: {error.strerror}") from error
 
 
-def _open_prompts(folder: Path) -> tuple[lines.Lines, dict[str, Any]]:
+def _open_prompts(folder: Path) -> tuple[lines.JsonLinesFile, dict[str, Any]]:
     """Opens the prompts of a folder for appending; drops a partial last line."""
     path = folder / PROMPTS
-    opened = lines.Lines(path, busy=f"another run is at work in {folder}")
+    opened = lines.JsonLinesFile(path, busy=f"another run is at work in {folder}")
     opened.drop(lines.read(path, fits=_names, what="prompt")[1])
     return opened, prompts(folder)
 
@@ -395,7 +395,7 @@ def _dropped(path: Path) -> bool:
         raise ArgumentError(f"cannot read or write {path}: {error.strerror}") from error
 
 
-def _read_if_there(path: Path, **options: Any) -> tuple[list[Row], int]:
+def _read_if_there(path: Path, **options: Any) -> tuple[list[EpisodeRow], int]:
     """Returns what :func:`.lines.read` does; no rows if the file does not exist."""
     try:
         return lines.read(path, **options)
@@ -405,22 +405,22 @@ def _read_if_there(path: Path, **options: Any) -> tuple[list[Row], int]:
         raise ArgumentError(f"cannot read {path}: {error.strerror}") from error
 
 
-def _use(usage: Usage, player: str) -> Row:
+def _use(usage: UsageTotals, player: str) -> EpisodeRow:
     counts = {name: count for name, count in vars(usage).items() if count}
     return {"player": player, **counts} if player else counts
 
 
-def _counts(row: Row) -> bool:
+def _counts(row: EpisodeRow) -> bool:
     return isinstance(row.get("player", ""), str) and all(
         isinstance(count, NUMBER) for name, count in row.items() if name != "player"
     )
 
 
-def _names(row: Row) -> bool:
+def _names(row: EpisodeRow) -> bool:
     return has(row, {"name": str}) and "value" in row
 
 
-def _fits(row: Row) -> bool:
+def _fits(row: EpisodeRow) -> bool:
     return has(row, KINDS[row["row"]]) and (
         row["row"] == "fault" or (all(has(turn, TURN) for turn in row["turns"]) and fits(row))
     )

@@ -27,22 +27,21 @@ from agentgym_envs.errors import (
     ProviderError,
     ProviderRefused,
 )
-from agentgym_envs.evaluate.agents.base import AgentFactory
-from agentgym_envs.evaluate.agents.baselines import Oracle
-from agentgym_envs.evaluate.budget import Budget, Meter, used_by
-from agentgym_envs.evaluate.calls import Caller
+from agentgym_envs.evaluate.agents.base import AgentFactory, OracleAgent
+from agentgym_envs.evaluate.budget import MeteredClient, UsageBudget, used_by
+from agentgym_envs.evaluate.calls import AgentCaller
 from agentgym_envs.evaluate.episode import EnvSlot, play
-from agentgym_envs.evaluate.plan import EvalEnv, Item
-from agentgym_envs.evaluate.record import Key, Row, Rows, episodes
-from agentgym_envs.evaluate.settings import Settings
-from agentgym_envs.evaluate.transcript import Messages, OnReply, Tools, Transcript
-from agentgym_envs.models.answers import Reply
-from agentgym_envs.models.provider import Provider
+from agentgym_envs.evaluate.plan import EvalEnv, PlannedEpisode
+from agentgym_envs.evaluate.record import EpisodeKey, EpisodeRow, EpisodeRows, episodes
+from agentgym_envs.evaluate.settings import RunSettings
+from agentgym_envs.evaluate.transcript import ChatMessages, EpisodeTranscript, OnReply, ToolSchemas
+from agentgym_envs.models.answers import ModelReply
+from agentgym_envs.models.provider import ModelClient
 from agentgym_envs.pool import AsyncEnvPool
 
 log = logging.getLogger(__name__)
 
-Chain = list[Item]
+Chain = list[PlannedEpisode]
 PICTURES = "screenshots"
 REFUSALS = 8  # refused requests in a row, after which a greeting decides whether the run goes on
 PAUSE = 2.0  # seconds before an episode is played again during an outage
@@ -57,7 +56,7 @@ class _Outage(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class RunLimits:
     """Limits of a run's execution; none of them changes a result."""
 
     concurrency: int = 8
@@ -90,7 +89,7 @@ class _SlotPool:
 
 
 @dataclass
-class Runner:
+class EvalRunner:
     """Plays the episodes that a record lacks.
 
     Attributes:
@@ -105,15 +104,15 @@ class Runner:
         on_reply: called with each reply of the model.
     """
 
-    settings: Settings
+    settings: RunSettings
     factory: AgentFactory
-    record: Rows
-    limits: Limits
-    client: Provider | None = None
-    budget: Budget = field(default_factory=Budget)
-    on_row: Callable[[Row], None] = lambda row: None
+    record: EpisodeRows
+    limits: RunLimits
+    client: ModelClient | None = None
+    budget: UsageBudget = field(default_factory=UsageBudget)
+    on_row: Callable[[EpisodeRow], None] = lambda row: None
     on_turn: Callable[[], None] = lambda: None
-    on_reply: Callable[[Reply], None] = lambda reply: None
+    on_reply: Callable[[ModelReply], None] = lambda reply: None
     strict: bool = False
     """The first failure of an environment is raised."""
     stopped: str = ""
@@ -130,16 +129,16 @@ class Runner:
         self._replied = any(row["usage"].get("calls") for row in episodes(self.record.rows))
         """Whether the model has answered in an episode of this folder."""
 
-    def missing(self, items: Sequence[Item]) -> list[Item]:
+    def missing(self, items: Sequence[PlannedEpisode]) -> list[PlannedEpisode]:
         """Returns the episodes that the record does not hold."""
-        done = {Key.of(row) for row in episodes(self.record.rows)}
+        done = {EpisodeKey.of(row) for row in episodes(self.record.rows)}
         return [item for item in items if self.key(item) not in done]
 
-    def key(self, item: Item) -> Key:
+    def key(self, item: PlannedEpisode) -> EpisodeKey:
         """Returns what names an episode in the record."""
-        return Key(item.suite, item.family, item.task_id, item.attempt, self.settings.key)
+        return EpisodeKey(item.suite, item.family, item.task_id, item.attempt, self.settings.key)
 
-    async def run(self, items: Sequence[Item]) -> None:
+    async def run(self, items: Sequence[PlannedEpisode]) -> None:
         """Plays the episodes that the record does not hold.
 
         If the run cannot continue, this returns early and sets ``stopped``.
@@ -211,7 +210,7 @@ class Runner:
     def _listing(self, env: EvalEnv) -> dict[str, Any]:
         """Returns the keyword for admissible actions if the agent needs them."""
         name = registry.named(env.env_id)
-        if self.factory.target is Oracle and not env.text_env:
+        if self.factory.target is OracleAgent and not env.text_env:
             raise ArgumentError(f"{name} has no oracle")
         if not self.factory.lists_actions:
             return {}
@@ -221,7 +220,7 @@ class Runner:
             )
         return {"admissible": True}
 
-    async def _try(self, item: Item, env_slot: EnvSlot) -> None:
+    async def _try(self, item: PlannedEpisode, env_slot: EnvSlot) -> None:
         """Plays an episode until it completes or its retries are used up.
 
         A failure is not a result.
@@ -232,7 +231,7 @@ class Runner:
             if self.budget.spent:
                 self.stopped = self.budget.spent
                 return
-            turns: list[Row] = []
+            turns: list[EpisodeRow] = []
             began = time.monotonic()
             try:
                 played = await self._played(item, env_slot, turns, meter)
@@ -267,7 +266,7 @@ class Runner:
                 self._add({**self.head("episode", item), **played, **used})
                 return
 
-    async def _greets(self, meter: Meter | None) -> bool:
+    async def _greets(self, meter: MeteredClient | None) -> bool:
         """Returns whether the server answers a short conversation in the form of an episode's."""
         if self.client is None:  # an agent's own client failed
             return False
@@ -279,7 +278,7 @@ class Runner:
         self._answered = time.monotonic()
         return True
 
-    async def _check_refusal(self, error: ProviderRefused, meter: Meter | None) -> None:
+    async def _check_refusal(self, error: ProviderRefused, meter: MeteredClient | None) -> None:
         """Raises or ends the run if no episode survives a refusal.
 
         Raises:
@@ -310,16 +309,20 @@ class Runner:
             )
             raise _Outage
 
-    def _meter(self, item: Item, tries: int) -> Meter | None:
+    def _meter(self, item: PlannedEpisode, tries: int) -> MeteredClient | None:
         """Returns the client of one try."""
         sample = "/".join((item.suite, item.family, item.task_id, f"{item.attempt}/{tries}"))
-        return Meter(self.client, self.budget, sample) if self.client else None
+        return MeteredClient(self.client, self.budget, sample) if self.client else None
 
     async def _played(
-        self, item: Item, env_slot: EnvSlot, turns: list[Row], meter: Meter | None
-    ) -> Row:
+        self,
+        item: PlannedEpisode,
+        env_slot: EnvSlot,
+        turns: list[EpisodeRow],
+        meter: MeteredClient | None,
+    ) -> EpisodeRow:
         """Plays an episode once; returns its result and the model's calls."""
-        transcript = Transcript(self.record.share, turns)
+        transcript = EpisodeTranscript(self.record.share, turns)
         if meter:
             meter.on_reply = self._on_reply(transcript)
         played = await play(
@@ -329,7 +332,7 @@ class Runner:
             form=self.settings.format,
             memory=self._memory(item),
             turns=turns,
-            caller=Caller(self.limits.agent_timeout),
+            caller=AgentCaller(self.limits.agent_timeout),
             on_turn=self.on_turn,
         )
         asked = transcript.row
@@ -338,8 +341,8 @@ class Runner:
                 turns[call["turn"]]["cut"] = True
         return {**played, **asked}
 
-    def _on_reply(self, transcript: Transcript) -> OnReply:
-        def on_reply(messages: Messages, tools: Tools, reply: Reply) -> None:
+    def _on_reply(self, transcript: EpisodeTranscript) -> OnReply:
+        def on_reply(messages: ChatMessages, tools: ToolSchemas, reply: ModelReply) -> None:
             self._answered, self._refused, self._replied = time.monotonic(), 0, True
             transcript.add(messages, tools, reply)
             self.record.served(reply.model)
@@ -357,7 +360,7 @@ class Runner:
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
-    def _keep_pictures(self, item: Item, turns: list[Row]) -> None:
+    def _keep_pictures(self, item: PlannedEpisode, turns: list[EpisodeRow]) -> None:
         """Moves the picture of each turn's observation to a unique name."""
         if not self._pictured(item.env):
             return
@@ -371,16 +374,21 @@ class Runner:
             )
             turn["screenshot"] = f"{PICTURES}/{name}"
 
-    def _memory(self, item: Item) -> list[Any]:
+    def _memory(self, item: PlannedEpisode) -> list[Any]:
         """Returns what earlier attempts at the task left, in their order."""
         if not self.factory.learns:
             return []
         earlier = [self.key(item)._replace(attempt=n) for n in range(item.attempt)]
-        left = {Key.of(row): row["memory"] for row in episodes(self.record.rows)}
+        left = {EpisodeKey.of(row): row["memory"] for row in episodes(self.record.rows)}
         return [left[key] for key in earlier if key in left]
 
     def _fault(
-        self, item: Item, error: AgentGymError, tries: int, turns: list[Row], meter: Meter | None
+        self,
+        item: PlannedEpisode,
+        error: AgentGymError,
+        tries: int,
+        turns: list[EpisodeRow],
+        meter: MeteredClient | None,
     ) -> None:
         kind = _kind(error)
         said = {"fault": kind, "try": tries, "error": str(error), "turns": len(turns)}
@@ -394,7 +402,7 @@ class Runner:
         if self.stopped:
             raise _Outage
 
-    def head(self, row: str, item: Item) -> Row:
+    def head(self, row: str, item: PlannedEpisode) -> EpisodeRow:
         """Returns the first keys of an episode's line, of the kind ``row``."""
         named = {
             "suite": item.suite,
@@ -405,7 +413,7 @@ class Runner:
         which = {"task_id": item.task_id, "difficulty": item.difficulty, "attempt": item.attempt}
         return {"row": row, **named, **which, "settings": self.settings.key}
 
-    def _add(self, row: Row) -> None:
+    def _add(self, row: EpisodeRow) -> None:
         self.record.add(row)
         self.on_row(row)
 
@@ -430,7 +438,7 @@ def _first(group: BaseExceptionGroup[Any]) -> BaseException:
     return error
 
 
-def _chains(items: Sequence[Item], *, by_task: bool) -> list[Chain]:
+def _chains(items: Sequence[PlannedEpisode], *, by_task: bool) -> list[Chain]:
     """Returns what is played in order: each episode by itself, or all attempts at a task."""
     if not by_task:
         return [[item] for item in items]

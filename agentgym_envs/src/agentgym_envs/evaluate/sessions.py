@@ -19,17 +19,17 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from agentgym_envs import plugins, registry
-from agentgym_envs.models.endpoint import Endpoint
+from agentgym_envs.models.endpoint import ModelEndpoint
 
-Session = dict[str, Any]
+SessionEntry = dict[str, Any]
 OURS = "agentgym-envs"
 # The value behind the name of a secret: --set password=…, --send api_key=…
 _SECRET = re.compile(r"((?:api_?key|password|passwd|secret|access_?token|auth)\w*=).+", re.I | re.S)
 
 
 def session(
-    env_ids: Iterable[str], arguments: Sequence[str], endpoints: Sequence[Endpoint] = ()
-) -> Session:
+    env_ids: Iterable[str], arguments: Sequence[str], endpoints: Sequence[ModelEndpoint] = ()
+) -> SessionEntry:
     """Describes a session that starts now.
 
     Args:
@@ -46,7 +46,7 @@ def session(
     }
 
 
-def without_secrets(arguments: Sequence[str], endpoints: Iterable[Endpoint]) -> list[str]:
+def without_secrets(arguments: Sequence[str], endpoints: Iterable[ModelEndpoint]) -> list[str]:
     """Returns arguments without values that look like secrets, and without the models' keys."""
     hidden = [_SECRET.sub(r"\1…", argument) for argument in arguments]
     for endpoint in endpoints:
@@ -56,12 +56,12 @@ def without_secrets(arguments: Sequence[str], endpoints: Iterable[Endpoint]) -> 
     return hidden
 
 
-def version_of(one: Session) -> str:
+def version_of(one: SessionEntry) -> str:
     """Returns the version of agentgym-envs that played a session."""
     return str(one.get("versions", {}).get(OURS, "of an unknown version"))
 
 
-def played_by(sessions: Sequence[Session]) -> str:
+def played_by(sessions: Sequence[SessionEntry]) -> str:
     """Returns the version of agentgym-envs that played the latest of the sessions."""
     return version_of(sessions[-1] if sessions else {})
 

@@ -10,7 +10,7 @@ RECORDED = ("layout", "sessions", "planned")  # keys of settings.json that deter
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class RunSettings:
     """Everything that determines an episode's result, except its task and the sampling.
 
     Settings hold no API key and no server address.

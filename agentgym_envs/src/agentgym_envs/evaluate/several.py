@@ -6,30 +6,30 @@ from typing import NamedTuple
 from agentgym_envs.errors import AgentGymError, MissingExtra, escaped
 from agentgym_envs.evaluate import left_out, tables
 from agentgym_envs.evaluate.display import show, show_legend
-from agentgym_envs.evaluate.job import Job, NothingToPlay, prepared
-from agentgym_envs.evaluate.options import Options
-from agentgym_envs.evaluate.play_job import INTERRUPTED, Outcome, carry_out
-from agentgym_envs.evaluate.tables import Line, Table
-from agentgym_envs.terminal import Output
+from agentgym_envs.evaluate.job import EvalJob, NothingToPlay, prepared
+from agentgym_envs.evaluate.options import EvalOptions
+from agentgym_envs.evaluate.play_job import INTERRUPTED, JobOutcome, carry_out
+from agentgym_envs.evaluate.tables import ResultTable, TableLine
+from agentgym_envs.terminal import CommandConsole
 
 MARKED = (
     "*: episodes are missing; the figure is of the finished ones, which are the short ones. In [ ]"
     " is the success if all missing episodes fail, and if all are solved"
 )
-out = Output(markup=False, emoji=False, highlight=False)
-err = Output(stderr=True, markup=False, emoji=False, highlight=False)
+out = CommandConsole(markup=False, emoji=False, highlight=False)
+err = CommandConsole(stderr=True, markup=False, emoji=False, highlight=False)
 
 
-class Pair(NamedTuple):
+class PlayerOnTarget(NamedTuple):
     """A player and a target, and how to play them."""
 
     player: str
     target: str
-    job: Job | None
+    job: EvalJob | None
     """None if the target cannot be played on this machine."""
 
 
-def prepared_all(given: Sequence[Options]) -> list[Pair]:
+def prepared_all(given: Sequence[EvalOptions]) -> list[PlayerOnTarget]:
     """Checks all options and plans the episodes of each pair.
 
     A pair that lacks an extra does not stop the others.
@@ -37,14 +37,14 @@ def prepared_all(given: Sequence[Options]) -> list[Pair]:
     Raises:
         AgentGymError: an option is invalid, or no pair can be played.
     """
-    pairs: list[Pair] = []
-    errors: list[tuple[Pair, AgentGymError]] = []
+    pairs: list[PlayerOnTarget] = []
+    errors: list[tuple[PlayerOnTarget, AgentGymError]] = []
     for one in given:
         player = one.model or one.agent
         try:
-            pairs.append(Pair(player, one.target, prepared(one)))
+            pairs.append(PlayerOnTarget(player, one.target, prepared(one)))
         except (MissingExtra, NothingToPlay) as error:
-            pairs.append(Pair(player, one.target, None))
+            pairs.append(PlayerOnTarget(player, one.target, None))
             errors.append((pairs[-1], error))
     if len(errors) == len(pairs):
         raise errors[0][1]
@@ -53,7 +53,7 @@ def prepared_all(given: Sequence[Options]) -> list[Pair]:
     return pairs
 
 
-def carry_out_all(pairs: Sequence[Pair]) -> bool:
+def carry_out_all(pairs: Sequence[PlayerOnTarget]) -> bool:
     """Plays the pairs one after the other; returns whether all episodes are there.
 
     A pair that fails does not stop the others, except the only one.
@@ -65,12 +65,12 @@ def carry_out_all(pairs: Sequence[Pair]) -> bool:
         alone = carry_out(job)
         show_legend(out, alone.legend)
         return not alone.left and not job.skipped
-    done: list[tuple[Pair, Outcome | None]] = []
+    done: list[tuple[PlayerOnTarget, JobOutcome | None]] = []
     for pair in pairs:
         outcome = _carried_out(pair)
         done.append((pair, outcome))
         if outcome and outcome.stopped == INTERRUPTED:
-            done += [(left, Outcome([], 1, INTERRUPTED)) for left in pairs[len(done) :]]
+            done += [(left, JobOutcome([], 1, INTERRUPTED)) for left in pairs[len(done) :]]
             break
     show(out, table(done), "success")
     meanings = {text for _, outcome in done if outcome for text in outcome.legend}
@@ -80,9 +80,9 @@ def carry_out_all(pairs: Sequence[Pair]) -> bool:
     )
 
 
-def table(done: Sequence[tuple[Pair, Outcome | None]]) -> Table:
+def table(done: Sequence[tuple[PlayerOnTarget, JobOutcome | None]]) -> ResultTable:
     """Returns a row per model and a column per target, and per family of a suite."""
-    lines: dict[str, Line] = {}
+    lines: dict[str, TableLine] = {}
     columns = {"player": ""}
     for pair, outcome in done:
         line = lines.setdefault(pair.player, {"player": pair.player})
@@ -91,10 +91,10 @@ def table(done: Sequence[tuple[Pair, Outcome | None]]) -> Table:
         line |= {key: cell for key, _, cell in cells}
     marked = any("*" in str(cell) for line in lines.values() for cell in line.values())
     notes = [MARKED] if marked else []
-    return Table(list(columns.items()), list(lines.values()), notes)
+    return ResultTable(list(columns.items()), list(lines.values()), notes)
 
 
-def _carried_out(pair: Pair) -> Outcome | None:
+def _carried_out(pair: PlayerOnTarget) -> JobOutcome | None:
     """Plays a pair; returns None after printing the error that ended it."""
     try:
         return carry_out(pair.job) if pair.job else None
@@ -103,12 +103,12 @@ def _carried_out(pair: Pair) -> Outcome | None:
         return None
 
 
-def _complain(pair: Pair, error: AgentGymError) -> None:
+def _complain(pair: PlayerOnTarget, error: AgentGymError) -> None:
     text = f"error: {pair.player} on {pair.target}: {escaped(str(error))}"
     err.print(text, style="red", soft_wrap=True)
 
 
-def _cells(target: str, outcome: Outcome | None) -> list[tuple[str, str, str]]:
+def _cells(target: str, outcome: JobOutcome | None) -> list[tuple[str, str, str]]:
     """Returns key, head and text of a target's cells: the whole, and each family of a suite."""
     if outcome is None:
         return [(f"of {target}", target, "failed")]
@@ -121,7 +121,7 @@ def _cells(target: str, outcome: Outcome | None) -> list[tuple[str, str, str]]:
     return (whole or [(f"of {target}", target, "none*")]) + (parts if means else [])
 
 
-def _cell(line: Line) -> str:
+def _cell(line: TableLine) -> str:
     """Returns a line's success with its interval, and with its bounds if episodes are missing."""
     bounds = f"* [{line['least']:.2f}–{line['most']:.2f}]" if "least" in line else ""
     if "success" not in line:

@@ -25,7 +25,7 @@ OUR_SITES = "our own sites; set WEBARENA_CONFIG and the sites' addresses to eval
 
 
 @dataclass(frozen=True)
-class Family:
+class SuiteFamily:
     """One row of a table: tasks that are reported together.
 
     Attributes:
@@ -81,7 +81,7 @@ def whole_file(keywords: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _families() -> tuple[Family, ...]:
+def _families() -> tuple[SuiteFamily, ...]:
     from agentgym_envs.envs.babyai.tasks import FAMILIES as BABYAI
     from agentgym_envs.envs.scienceworld.tasks import FAMILIES as SCIENCE
     from agentgym_envs.envs.web.webarena.config import CONFIG as WEBARENA
@@ -106,22 +106,22 @@ def _families() -> tuple[Family, ...]:
     return (
         *[
             (
-                Family("web", name, count, "agentgym/WebArena-v1", theirs)
+                SuiteFamily("web", name, count, "agentgym/WebArena-v1", theirs)
                 if hosted
-                else Family("web", name, count, "agentgym/WebSites-v1", ours, note=OUR_SITES)
+                else SuiteFamily("web", name, count, "agentgym/WebSites-v1", ours, note=OUR_SITES)
             )
             for name, count, theirs, ours in web
         ],
         *[
-            Family("search", name, n, "agentgym/Search-v1", patterns, note=STAND_IN)
+            SuiteFamily("search", name, n, "agentgym/Search-v1", patterns, note=STAND_IN)
             for name, n, patterns in search
         ],
         *[
-            Family("textcraft", f"Depth {d}", n, "agentgym/TextCraft-v2", (f"depth{d}-*",))
+            SuiteFamily("textcraft", f"Depth {d}", n, "agentgym/TextCraft-v2", (f"depth{d}-*",))
             for d, n in enumerate((31, 41, 25, 3), 1)
         ],
         *[
-            Family(
+            SuiteFamily(
                 "babyai",
                 name,
                 5 * len(levels),
@@ -131,7 +131,7 @@ def _families() -> tuple[Family, ...]:
             for name, levels in BABYAI.items()
         ],
         *[
-            Family(
+            SuiteFamily(
                 "scienceworld",
                 name,
                 n,
@@ -143,7 +143,7 @@ def _families() -> tuple[Family, ...]:
     )
 
 
-def _classic() -> tuple[Family, ...]:
+def _classic() -> tuple[SuiteFamily, ...]:
     unseen = {
         "Pick": ("pick_and_place_simple", 24),
         "Look": ("look_at_obj_in_light", 18),
@@ -154,17 +154,17 @@ def _classic() -> tuple[Family, ...]:
     }
     return (
         *[
-            Family("household", name, n, "agentgym/Household-v0", patterns, OUR_ROOMS)
+            SuiteFamily("household", name, n, "agentgym/Household-v0", patterns, OUR_ROOMS)
             for name, (kind, n) in unseen.items()
             # ALFWorld's own games are in folders.
             for patterns in [(f"{kind}-*", f"*/{kind}-*")]
         ],
-        Family("shop", "Shop", 360, "agentgym/Shop-v0", note=OUR_PRODUCTS),
+        SuiteFamily("shop", "Shop", 360, "agentgym/Shop-v0", note=OUR_PRODUCTS),
         *[
-            Family("tools", name, 84, "agentgym/Tools-v0", (f"{domain}-*",), OUR_DOMAINS)
+            SuiteFamily("tools", name, 84, "agentgym/Tools-v0", (f"{domain}-*",), OUR_DOMAINS)
             for name, domain in (("Library", "library"), ("Railway", "trains"))
         ],
     )
 
 
-suites: dict[str, tuple[Family, ...]] = {"agentgym-rl": _families(), "classic": _classic()}
+suites: dict[str, tuple[SuiteFamily, ...]] = {"agentgym-rl": _families(), "classic": _classic()}

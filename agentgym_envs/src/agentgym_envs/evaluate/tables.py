@@ -13,8 +13,8 @@ from agentgym_envs.errors import escaped
 from agentgym_envs.evaluate import left_out, planned
 from agentgym_envs.evaluate.grouping import parts
 from agentgym_envs.evaluate.metrics import (
-    Pairing,
-    Summary,
+    MetricSummary,
+    PairedRuns,
     by_task,
     compare,
     grouped,
@@ -24,12 +24,12 @@ from agentgym_envs.evaluate.metrics import (
     without_refused,
 )
 from agentgym_envs.evaluate.paper import NOTE, PUBLISHED
-from agentgym_envs.evaluate.planned import Coverage, coverage, without_lines
+from agentgym_envs.evaluate.planned import PlanCoverage, coverage, without_lines
 from agentgym_envs.evaluate.prompt_limit import warning
-from agentgym_envs.evaluate.record import Row, episodes
+from agentgym_envs.evaluate.record import EpisodeRow, episodes
 from agentgym_envs.evaluate.suites import suites
 
-Line = dict[str, Any]
+TableLine = dict[str, Any]
 COLUMNS = (  # the most important first: a narrow terminal shows those
     ("name", ""),
     ("tasks", "tasks"),
@@ -86,12 +86,12 @@ LONG = 140  # characters of an error
 
 
 @dataclass(frozen=True)
-class Table:
+class ResultTable:
     """Lines under columns."""
 
     columns: Sequence[tuple[str, str]]
     """Keys of the lines, and what stands above them."""
-    lines: Sequence[Line]
+    lines: Sequence[TableLine]
     """Numbers by column; columns without a value are left out."""
     notes: Sequence[str] = ()
     """Explanations of the numbers for a reader."""
@@ -114,7 +114,7 @@ def in_order(sentences: Collection[str]) -> list[str]:
     return [text for text in LEGEND.values() if text in sentences]
 
 
-def results(rows: Sequence[Row]) -> Table:
+def results(rows: Sequence[EpisodeRow]) -> ResultTable:
     """Returns one line per family and per scenario, and their averages.
 
     With a single family there are lines by kind of task and by difficulty. A family without an
@@ -154,10 +154,10 @@ def results(rows: Sequence[Row]) -> Table:
     played = episodes(rows)
     about = (_fewer, _unscored, _too_long, _refused, _cut_replies, _cut_prompts)
     notes = [note for tell in about for note in tell(played)]
-    return Table(columns, lines, [*notes, *errors(rows)], planned.warning(coverage(ordered)))
+    return ResultTable(columns, lines, [*notes, *errors(rows)], planned.warning(coverage(ordered)))
 
 
-def errors(rows: Sequence[Row]) -> list[str]:
+def errors(rows: Sequence[EpisodeRow]) -> list[str]:
     """Returns the commonest errors of a run's faults, and how often each was met."""
     faults = [row for row in rows if row["row"] == "fault"]
     met = Counter(
@@ -171,7 +171,7 @@ def errors(rows: Sequence[Row]) -> list[str]:
     return [*most, *([f"{counted(rest, 'fault')} with other errors"] if rest else [])]
 
 
-def notes(rows: Sequence[Row]) -> list[str]:
+def notes(rows: Sequence[EpisodeRow]) -> list[str]:
     """Returns what a reader of the table must know of its families."""
     played = {(row["suite"], row["family"]) for row in rows}
     noted = [
@@ -186,7 +186,7 @@ def notes(rows: Sequence[Row]) -> list[str]:
     ]
 
 
-def published(runs: Sequence[tuple[str, Sequence[Row]]]) -> Table | None:
+def published(runs: Sequence[tuple[str, Sequence[EpisodeRow]]]) -> ResultTable | None:
     """Returns the success of runs by scenario beside published figures.
 
     None if no paper has a figure for a scenario of the runs.
@@ -219,16 +219,16 @@ def published(runs: Sequence[tuple[str, Sequence[Row]]]) -> Table | None:
     columns = [("who", ""), *[(name, name) for name in names], ("source", "source")]
     partly = any(_brackets(rows, name) for one in found.values() for name, rows in one.items())
     notes = [NOTE, *([PARTLY] if partly else [])]
-    return Table(columns, [*here, *there], notes, _incomplete(runs))
+    return ResultTable(columns, [*here, *there], notes, _incomplete(runs))
 
 
-def _brackets(rows: Sequence[Row], scenario: str) -> str:
+def _brackets(rows: Sequence[EpisodeRow], scenario: str) -> str:
     """Returns how many families of a scenario have results, in brackets; empty if all."""
     part = left_out.fraction(rows, scenario)
     return f" ({part})" if part else ""
 
 
-def pairings(runs: Sequence[tuple[str, Sequence[Row]]]) -> Table | None:
+def pairings(runs: Sequence[tuple[str, Sequence[EpisodeRow]]]) -> ResultTable | None:
     """Compares each further run with the first, on the tasks that both played.
 
     None for fewer than two runs.
@@ -239,10 +239,10 @@ def pairings(runs: Sequence[tuple[str, Sequence[Row]]]) -> Table | None:
     pairs = [(name, compare(first, rows)) for name, rows in others]
     lines = [_paired(f"{name} − {base}", pairing) for name, pairing in pairs if pairing]
     apart = [f"{name} and {base} have no task in common" for name, pairing in pairs if not pairing]
-    return Table([(head, head) for head in PAIRED], lines, apart, _incomplete(runs))
+    return ResultTable([(head, head) for head in PAIRED], lines, apart, _incomplete(runs))
 
 
-def _incomplete(runs: Sequence[tuple[str, Sequence[Row]]]) -> str:
+def _incomplete(runs: Sequence[tuple[str, Sequence[EpisodeRow]]]) -> str:
     """Names the runs of a comparison that lack episodes."""
     found = [(name, coverage([*episodes(rows), *without_lines(rows)])) for name, rows in runs]
     parts = [f"{name} ({c.finished:,} of {c.episodes:,} episodes)" for name, c in found if c]
@@ -250,24 +250,30 @@ def _incomplete(runs: Sequence[tuple[str, Sequence[Row]]]) -> str:
     return f"{text} {', '.join(parts)}" if parts else ""
 
 
-class Group(NamedTuple):
+class LineContent(NamedTuple):
     """The content of a line."""
 
-    summary: Summary | None
+    summary: MetricSummary | None
     """Of its episodes; None without any."""
     faults: int
-    coverage: Coverage | None
+    coverage: PlanCoverage | None
     """None if no episode is missing."""
 
 
-def _group(rows: Sequence[Row]) -> Group:
+def _group(rows: Sequence[EpisodeRow]) -> LineContent:
     played = [row for row in rows if row["row"] == "episode"]
     faults = sum(row["row"] == "fault" for row in rows)
-    return Group(summarise(played) if played else None, faults, coverage(rows))
+    return LineContent(summarise(played) if played else None, faults, coverage(rows))
 
 
-def _line(kind: str, name: str, scenario: str, family: str, group: Group) -> Line:
-    line: Line = {"kind": kind, "name": name, "scenario": scenario, "family": family, "tasks": "0"}
+def _line(kind: str, name: str, scenario: str, family: str, group: LineContent) -> TableLine:
+    line: TableLine = {
+        "kind": kind,
+        "name": name,
+        "scenario": scenario,
+        "family": family,
+        "tasks": "0",
+    }
     if s := group.summary:
         line |= {
             "tasks": _tasks(s),
@@ -296,7 +302,7 @@ def _line(kind: str, name: str, scenario: str, family: str, group: Group) -> Lin
     return line | ({"faults": group.faults} if group.faults else {})
 
 
-def _tasks(s: Summary) -> str:
+def _tasks(s: MetricSummary) -> str:
     """Returns the number of tasks, and of attempts if several: 10, 10×2, 10×1–2."""
     if s.attempts == 1:
         return str(s.tasks)
@@ -307,7 +313,7 @@ def _tasks(s: Summary) -> str:
     )
 
 
-def _fewer(played: Sequence[Row]) -> list[str]:
+def _fewer(played: Sequence[EpisodeRow]) -> list[str]:
     """Tells that attempts are missing."""
     attempts = [len(rows) for rows in by_task(played).values()]
     fewer = sum(n < max(attempts) for n in attempts)
@@ -318,14 +324,14 @@ def _fewer(played: Sequence[Row]) -> list[str]:
     return [warning] if fewer else []
 
 
-def _unscored(played: Sequence[Row]) -> list[str]:
+def _unscored(played: Sequence[EpisodeRow]) -> list[str]:
     """Tells that scores are no numbers."""
     n = sum(map(unscored, played))
     has, counts = ("has", "counts") if n == 1 else ("have", "count")
     return [f"{counted(n, 'episode')} {has} no finite score and {counts} as 0"] if n else []
 
 
-def _too_long(played: Sequence[Row]) -> list[str]:
+def _too_long(played: Sequence[EpisodeRow]) -> list[str]:
     """Tells how many episodes ended at the model's context."""
     ended = [row for row in played if row["end"] == "context"]
     if not ended:
@@ -336,7 +342,7 @@ def _too_long(played: Sequence[Row]) -> list[str]:
     return [f"{of} ended because the conversation was too long for the model{remedy}"]
 
 
-def _refused(played: Sequence[Row]) -> list[str]:
+def _refused(played: Sequence[EpisodeRow]) -> list[str]:
     """Tells how many episodes were refused, and the figures without them."""
     n = sum(row["end"] == "refused" for row in played)
     if not n:
@@ -347,7 +353,7 @@ def _refused(played: Sequence[Row]) -> list[str]:
     return [f"{of} refused by the model or a filter; without them, over all tasks: {without}"]
 
 
-def _cut_replies(played: Sequence[Row]) -> list[str]:
+def _cut_replies(played: Sequence[EpisodeRow]) -> list[str]:
     """Tells that replies reached the limit of tokens."""
     calls = [call for row in played for call in row.get("calls", ())]
     cut = sum(call.get("finish") == "length" for call in calls)
@@ -355,7 +361,7 @@ def _cut_replies(played: Sequence[Row]) -> list[str]:
     return [f"{of} reached --max-tokens (reasoning counts; raise it)"] if cut else []
 
 
-def _cut_prompts(played: Sequence[Row]) -> list[str]:
+def _cut_prompts(played: Sequence[EpisodeRow]) -> list[str]:
     """Tells that the server seems to cut prompts."""
     limits = [row["prompt_limit"] for row in played if row.get("prompt_limit")]
     return [f"{counted(len(limits), 'episode')}: {warning(max(limits))}"] if limits else []
@@ -370,14 +376,14 @@ def counted(n: int, what: str, plural: str = "") -> str:
     return f"{n} {what if n == 1 else plural or what + 's'}"
 
 
-def _place(row: Row) -> int:
+def _place(row: EpisodeRow) -> int:
     """Returns where the suite lists an episode's family."""
     return next(
         (n for n, f in enumerate(suites.get(row["suite"], ())) if f.name == row["family"]), 0
     )
 
 
-def _parts(rows: Sequence[Row]) -> list[Line]:
+def _parts(rows: Sequence[EpisodeRow]) -> list[TableLine]:
     """Returns lines by kind of task and by difficulty of a single family."""
     return [
         _line(kind, name, group[0]["scenario"], f"{group[0]['family']}, {name}", _group(group))
@@ -385,7 +391,7 @@ def _parts(rows: Sequence[Row]) -> list[Line]:
     ]
 
 
-def _average(what: str, groups: Sequence[Group], listed: int) -> list[Line]:
+def _average(what: str, groups: Sequence[LineContent], listed: int) -> list[TableLine]:
     """Returns a line with the means of what has results, if anything has.
 
     ``listed``: the number in the suite.
@@ -398,7 +404,7 @@ def _average(what: str, groups: Sequence[Group], listed: int) -> list[Line]:
     return [{**named, **_means(there), **_bounds(groups)}] if there else []
 
 
-def _bounds(groups: Sequence[Group]) -> Line:
+def _bounds(groups: Sequence[LineContent]) -> TableLine:
     """Returns the means of the bounds, if an episode is missing."""
     if not any(group.coverage for group in groups):
         return {}
@@ -408,7 +414,7 @@ def _bounds(groups: Sequence[Group]) -> Line:
     return {"least": least, "most": most}
 
 
-def _means(summaries: Sequence[Summary]) -> Line:
+def _means(summaries: Sequence[MetricSummary]) -> TableLine:
     """Returns the means of summaries; Pass@k and Pass^k at the largest k that all of them have."""
     averaged = ("success", "score", "invalid", "truncated")
     low, high = mean_interval([s.successes for s in summaries])
@@ -425,7 +431,7 @@ def _means(summaries: Sequence[Summary]) -> Line:
     return line
 
 
-def _paired(name: str, p: Pairing) -> Line:
+def _paired(name: str, p: PairedRuns) -> TableLine:
     interval = f"{p.interval.low:+.2f} to {p.interval.high:+.2f}"
     values = (
         name,

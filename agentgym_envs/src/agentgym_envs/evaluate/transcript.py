@@ -22,16 +22,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from agentgym_envs.evaluate.prompt_limit import limit_of_calls
-from agentgym_envs.models.answers import Reply
-from agentgym_envs.models.endpoint import Message, ToolSchema
+from agentgym_envs.models.answers import ModelReply
+from agentgym_envs.models.endpoint import ChatMessage, ToolSchema
 
-Messages = Sequence[Message]
-Tools = Sequence[ToolSchema] | None
-OnReply = Callable[[Messages, Tools, Reply], None]
+ChatMessages = Sequence[ChatMessage]
+ToolSchemas = Sequence[ToolSchema] | None
+OnReply = Callable[[ChatMessages, ToolSchemas, ModelReply], None]
 PICTURE = {"type": "text", "text": "(picture)"}
 
 
-class Transcript:
+class EpisodeTranscript:
     """Collects the requests and the replies of an episode.
 
     Args:
@@ -42,7 +42,7 @@ class Transcript:
     def __init__(self, share: Callable[[Any], str], turns: Sequence[Any]):
         self._share, self._turns = share, turns
         self._numbers: dict[str, int] = {}
-        self._messages: list[Message] = []
+        self._messages: list[ChatMessage] = []
         self._sizes: list[int] = []
         self._calls: list[dict[str, Any]] = []
 
@@ -55,7 +55,7 @@ class Transcript:
         found = {"messages": self._messages, "calls": self._calls}
         return found | ({"prompt_limit": limit} if limit else {})
 
-    def add(self, messages: Messages, tools: Tools, reply: Reply) -> None:
+    def add(self, messages: ChatMessages, tools: ToolSchemas, reply: ModelReply) -> None:
         """Adds a request and its reply."""
         asked = _ranges([self._number(message) for message in messages])
         call = {
@@ -70,7 +70,7 @@ class Transcript:
         }
         self._calls.append({key: value for key, value in call.items() if value != ""})
 
-    def _number(self, message: Message) -> int:
+    def _number(self, message: ChatMessage) -> int:
         kept = self._kept(message)
         number = self._numbers.setdefault(json.dumps(kept, sort_keys=True), len(self._messages))
         if number == len(self._messages):
@@ -78,7 +78,7 @@ class Transcript:
             self._sizes.append(len(_text(message)["text"]))
         return number
 
-    def _kept(self, message: Message) -> Message:
+    def _kept(self, message: ChatMessage) -> ChatMessage:
         """Returns a message without its picture, and with the name of its system prompt."""
         content = message.get("content")
         if message.get("role") == "system" and isinstance(content, str):
@@ -91,7 +91,7 @@ class Transcript:
 
 def conversation(
     row: Mapping[str, Any], call: Mapping[str, Any], prompts: Mapping[str, Any]
-) -> list[Message]:
+) -> list[ChatMessage]:
     """Returns the messages of a request as they were sent.
 
     Args:
@@ -135,7 +135,7 @@ def _numbers(call: Mapping[str, Any]) -> list[int]:
     return [n for start, end in call["messages"] for n in range(start, end)]
 
 
-def _sent(message: Message, prompts: Mapping[str, Any]) -> Message:
+def _sent(message: ChatMessage, prompts: Mapping[str, Any]) -> ChatMessage:
     """Returns a message with the text of its system prompt."""
     if "prompt" not in message:
         return message
@@ -143,7 +143,7 @@ def _sent(message: Message, prompts: Mapping[str, Any]) -> Message:
     return {"role": message["role"], "content": prompts.get(name, f"(prompt {name} is missing)")}
 
 
-def _text(message: Message) -> dict[str, str]:
+def _text(message: ChatMessage) -> dict[str, str]:
     """Returns a message's role and text; calls of tools are part of the text."""
     content = message.get("content") or ""
     parts = [content] if isinstance(content, str) else [str(part.get("text")) for part in content]

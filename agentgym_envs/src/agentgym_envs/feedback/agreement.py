@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from agentgym_envs.evaluate.metrics import grouped
-from agentgym_envs.feedback.record import CHOICES, Pair
-from agentgym_envs.lines import Row
+from agentgym_envs.feedback.record import CHOICES, EpisodePair
+from agentgym_envs.lines import JsonRow
 
 Choices = dict[str, str]
 """The choices for one pair, by annotator."""
 
 
 @dataclass(frozen=True)
-class Agreement:
+class AnnotatorAgreement:
     """Agreement on the pairs that at least two annotators have judged."""
 
     annotators: tuple[str, ...]
@@ -44,7 +44,7 @@ class Agreement:
         return f"agreement of {names}: {self.raw:.2f}, {name} κ {kappa}"
 
 
-def agreement(comparisons: Iterable[Row]) -> Agreement:
+def agreement(comparisons: Iterable[JsonRow]) -> AnnotatorAgreement:
     """Returns the agreement of all annotators.
 
     Args:
@@ -52,15 +52,15 @@ def agreement(comparisons: Iterable[Row]) -> Agreement:
     """
     by_pair = [
         {row["annotator"]: row["choice"] for row in rows}
-        for rows in grouped(comparisons, Pair.of).values()
+        for rows in grouped(comparisons, EpisodePair.of).values()
     ]
     shared = [choices for choices in by_pair if len(choices) > 1]
     annotators = tuple(sorted({name for choices in shared for name in choices}))
     if not shared:
-        return Agreement((), 0, None, None)
+        return AnnotatorAgreement((), 0, None, None)
     raw = fmean(_alike(list(choices.values())) for choices in shared)
     chance = _cohens_chance(shared, annotators) if len(annotators) == 2 else _fleiss_chance(shared)
-    return Agreement(
+    return AnnotatorAgreement(
         annotators, len(shared), raw, None if chance == 1 else (raw - chance) / (1 - chance)
     )
 

@@ -10,18 +10,21 @@ from rich.console import Console
 
 from agentgym_envs.errors import ArgumentError, UnknownName
 from agentgym_envs.files import replacing
-from agentgym_envs.lines import Row
-from agentgym_envs.terminal import Output
+from agentgym_envs.lines import JsonRow
+from agentgym_envs.terminal import CommandConsole
 
 if TYPE_CHECKING:
-    from agentgym_envs.feedback.session import Session
+    from agentgym_envs.feedback.session import JudgingSession
+
+if TYPE_CHECKING:
+    pass
 
 Folders = Annotated[
     list[Path],
     typer.Argument(help="One or two results of agentgym eval or runs of agentgym-train."),
 ]
-out = Output(markup=False, emoji=False, highlight=False)
-err = Output(stderr=True, markup=False, emoji=False, highlight=False)
+out = CommandConsole(markup=False, emoji=False, highlight=False)
+err = CommandConsole(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 def compare(
@@ -44,11 +47,11 @@ def compare(
 
     The episodes come from two runs, or from one run with several attempts per task.
     """
-    from agentgym_envs.feedback.record import Comparisons
-    from agentgym_envs.feedback.session import Session
+    from agentgym_envs.feedback.record import ComparisonFile
+    from agentgym_envs.feedback.session import JudgingSession
 
     pairs = _pairs(folders)
-    opened = Comparisons(file)
+    opened = ComparisonFile(file)
     try:
         if opened.cut:
             err.print(
@@ -56,7 +59,7 @@ def compare(
                 style="yellow",
                 soft_wrap=True,
             )
-        session = Session(pairs, opened, seed=seed)
+        session = JudgingSession(pairs, opened, seed=seed)
         (_in_terminal if terminal else partial(_in_browser, port=port))(session, annotator)
         out.print(f"{file}: {session.agreement()}", soft_wrap=True)
     finally:
@@ -108,7 +111,7 @@ def _why(left_out: Mapping[str, int]) -> str:
     return "".join(f"; left out, as {reason}: {count}" for reason, count in left_out.items())
 
 
-def _pairs(folders: list[Path]) -> list[Row]:
+def _pairs(folders: list[Path]) -> list[JsonRow]:
     """Returns the pairs of episodes of result folders.
 
     Raises:
@@ -139,10 +142,10 @@ def _pairs(folders: list[Path]) -> list[Row]:
     return made
 
 
-def _in_browser(session: "Session", annotator: str, *, port: int) -> None:
-    from agentgym_envs.feedback.server import Server
+def _in_browser(session: "JudgingSession", annotator: str, *, port: int) -> None:
+    from agentgym_envs.feedback.server import JudgingServer
 
-    with Server(session, port=port) as server:
+    with JudgingServer(session, port=port) as server:
         out.print(f"{len(session.pairs)} pairs: {server.address(annotator)}", soft_wrap=True)
         out.print("Ctrl-C ends it; finished judgements are saved.", style="dim")
         try:
@@ -151,7 +154,7 @@ def _in_browser(session: "Session", annotator: str, *, port: int) -> None:
             out.print()
 
 
-def _in_terminal(session: "Session", annotator: str) -> None:
+def _in_terminal(session: "JudgingSession", annotator: str) -> None:
     from agentgym_envs.feedback.terminal import compare as ask
 
     try:

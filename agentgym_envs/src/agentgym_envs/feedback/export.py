@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
-from agentgym_envs.lines import Row
+from agentgym_envs.lines import JsonRow
 
-Messages = list[dict[str, str]]
-Rows = list[dict[str, Any]]
+ExportMessages = list[dict[str, str]]
+ExportRows = list[dict[str, Any]]
 BETTER = {"a": ("a", "b"), "b": ("b", "a")}  # chosen, rejected
 GOOD = {"a": {"a"}, "b": {"b"}, "tie": {"a", "b"}, "neither": set[str]()}
 
@@ -23,7 +23,7 @@ class LeftOut(Exception):
     """A comparison does not fit the form; the message is the reason."""
 
 
-def rewards(comparison: Row) -> Rows:
+def rewards(comparison: JsonRow) -> ExportRows:
     """Returns ``{"chosen", "rejected"}``: two conversations, for TRL's RewardTrainer.
 
     Raises:
@@ -33,7 +33,7 @@ def rewards(comparison: Row) -> Rows:
     return [{"chosen": chosen, "rejected": rejected}]
 
 
-def dpo(comparison: Row) -> Rows:
+def dpo(comparison: JsonRow) -> ExportRows:
     """Returns ``{"prompt", "chosen", "rejected"}`` for TRL's DPOTrainer.
 
     The prompt is the common beginning up to an observation. Both completions begin with a response.
@@ -52,7 +52,7 @@ def dpo(comparison: Row) -> Rows:
     return [{"prompt": chosen[:cut], "chosen": chosen[cut:], "rejected": rejected[cut:]}]
 
 
-def kto(comparison: Row) -> Rows:
+def kto(comparison: JsonRow) -> ExportRows:
     """Returns ``{"prompt", "completion", "label"}`` of each episode, for TRL's KTOTrainer.
 
     The prompt ends with the first observation. The better episode is good and the other one bad.
@@ -75,17 +75,17 @@ def kto(comparison: Row) -> Rows:
     return made
 
 
-FORMS: Mapping[str, Callable[[Row], Rows]] = {"rewards": rewards, "dpo": dpo, "kto": kto}
+FORMS: Mapping[str, Callable[[JsonRow], ExportRows]] = {"rewards": rewards, "dpo": dpo, "kto": kto}
 
 
-def exported(comparisons: Sequence[Row], form: str) -> tuple[Rows, Counter[str]]:
+def exported(comparisons: Sequence[JsonRow], form: str) -> tuple[ExportRows, Counter[str]]:
     """Returns the rows, and the number of omitted comparisons by reason.
 
     Args:
         comparisons: the valid comparisons (:func:`agentgym_envs.feedback.record.standing`).
         form: a key of ``FORMS``.
     """
-    rows: Rows = []
+    rows: ExportRows = []
     left_out: Counter[str] = Counter()
     for comparison in comparisons:
         try:
@@ -95,7 +95,7 @@ def exported(comparisons: Sequence[Row], form: str) -> tuple[Rows, Counter[str]]
     return rows, left_out
 
 
-def conversation(instructions: str, episode: Row) -> Messages:
+def conversation(instructions: str, episode: JsonRow) -> ExportMessages:
     """Returns an episode as messages.
 
     Raises:
@@ -109,12 +109,12 @@ def conversation(instructions: str, episode: Row) -> Messages:
     return [_message(role, text) for role, text in _said(instructions, turns)]
 
 
-def written(rows: Rows) -> str:
+def written(rows: ExportRows) -> str:
     """Returns rows as JSONL without ASCII escapes."""
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
-def _ranked(comparison: Row) -> tuple[Messages, Messages]:
+def _ranked(comparison: JsonRow) -> tuple[ExportMessages, ExportMessages]:
     """Returns the better conversation and the worse one."""
     if comparison["choice"] not in BETTER:
         raise LeftOut(
@@ -127,7 +127,7 @@ def _ranked(comparison: Row) -> tuple[Messages, Messages]:
     return chosen, rejected
 
 
-def _said(instructions: str, turns: Sequence[Row]) -> Iterator[tuple[str, str]]:
+def _said(instructions: str, turns: Sequence[JsonRow]) -> Iterator[tuple[str, str]]:
     if instructions:
         yield "system", instructions
     for turn in turns:

@@ -7,15 +7,15 @@ from typing import Any
 
 from agentgym_envs.evaluate.metrics import grouped
 from agentgym_envs.feedback.agreement import agreement
-from agentgym_envs.feedback.record import CHOICES, Pair, episode
-from agentgym_envs.lines import Row
+from agentgym_envs.feedback.record import CHOICES, EpisodePair, episode
+from agentgym_envs.lines import JsonRow
 
-Run = tuple[str, Sequence[Row]]
+JudgedRun = tuple[str, Sequence[JsonRow]]
 Places = dict[str, list[tuple[str, int]]]
 WORDS = {"tie": "equally good", "neither": "neither"}
 
 
-def judged(comparisons: Sequence[Row], runs: Sequence[Run]) -> dict[str, Any]:
+def judged(comparisons: Sequence[JsonRow], runs: Sequence[JudgedRun]) -> dict[str, Any]:
     """Returns the comparisons for a report.
 
     Episodes are identified by their content, because folders can be renamed after the judgement.
@@ -30,7 +30,7 @@ def judged(comparisons: Sequence[Row], runs: Sequence[Run]) -> dict[str, Any]:
         has annotator, choice and comment.
     """
     places = _places(runs)
-    pairs = [_pair(rows, places) for rows in grouped(comparisons, Pair.of).values()]
+    pairs = [_pair(rows, places) for rows in grouped(comparisons, EpisodePair.of).values()]
     missing = sum(any(pair[side]["number"] is None for side in "ab") for pair in pairs)
     notes = [*_results(comparisons), str(agreement(comparisons))]
     notes += (
@@ -41,7 +41,7 @@ def judged(comparisons: Sequence[Row], runs: Sequence[Run]) -> dict[str, Any]:
     return {"notes": notes, "pairs": pairs}
 
 
-def _places(runs: Sequence[Run]) -> Places:
+def _places(runs: Sequence[JudgedRun]) -> Places:
     """Returns the places of each episode by its content."""
     places: Places = {}
     numbered = enumerate((name, row) for name, rows in runs for row in rows)
@@ -51,23 +51,23 @@ def _places(runs: Sequence[Run]) -> Places:
     return places
 
 
-def _played(row: Mapping[str, Any], side: Row) -> str:
+def _played(row: Mapping[str, Any], side: JsonRow) -> str:
     return json.dumps([row["env_id"], row["task_id"], {**side, "run": ""}], sort_keys=True)
 
 
-def _pair(rows: Sequence[Row], places: Places) -> dict[str, Any]:
+def _pair(rows: Sequence[JsonRow], places: Places) -> dict[str, Any]:
     first = rows[0]
     sides = {side: _side(first[side], places.get(_played(first, first[side]), [])) for side in "ab"}
     choices = [{key: row[key] for key in ("annotator", "choice", "comment")} for row in rows]
     return {"env_id": first["env_id"], "task_id": first["task_id"], **sides, "choices": choices}
 
 
-def _side(side: Row, found: Sequence[tuple[str, int]]) -> dict[str, Any]:
+def _side(side: JsonRow, found: Sequence[tuple[str, int]]) -> dict[str, Any]:
     number = dict(reversed(found)).get(side["run"], found[0][1] if found else None)
     return {"run": side["run"], "attempt": side["attempt"], "number": number}
 
 
-def _results(comparisons: Sequence[Row]) -> list[str]:
+def _results(comparisons: Sequence[JsonRow]) -> list[str]:
     """Returns a sentence per pair of runs, or for the attempts of a single run."""
     found = grouped(comparisons, lambda row: (row["a"]["run"], row["b"]["run"]))
     return [_result(a, b, Counter(row["choice"] for row in rows)) for (a, b), rows in found.items()]

@@ -11,16 +11,16 @@ from typing import Any
 from agentgym_envs.errors import AgentGymError
 from agentgym_envs.evaluate import record
 from agentgym_envs.evaluate.metrics import grouped
-from agentgym_envs.evaluate.record import Row
+from agentgym_envs.evaluate.record import EpisodeRow
 from agentgym_envs.feedback.record import episode
 from agentgym_envs.pool import describe
 
 TASK = ("suite", "scenario", "family", "env_id", "task_id")
-Run = tuple[str, Sequence[Row]]
+NamedRun = tuple[str, Sequence[EpisodeRow]]
 """The name of a folder of results, and its lines."""
 
 
-def pairs(runs: Sequence[Run], rules: Callable[[str], str]) -> list[Row]:
+def pairs(runs: Sequence[NamedRun], rules: Callable[[str], str]) -> list[EpisodeRow]:
     """Returns comparisons without a choice, in the order of the results.
 
     Two identical episodes are not compared.
@@ -58,7 +58,7 @@ def instructions(env_id: str, kwargs: dict[str, Any]) -> str:
         return ""
 
 
-def _between(one: Run, two: Run) -> Iterable[tuple[Row, Row, Row]]:
+def _between(one: NamedRun, two: NamedRun) -> Iterable[tuple[EpisodeRow, EpisodeRow, EpisodeRow]]:
     others = {(*_task(row), row["attempt"]): row for row in record.episodes(two[1])}
     for row in record.episodes(one[1]):
         other = others.get((*_task(row), row["attempt"]))
@@ -66,7 +66,7 @@ def _between(one: Run, two: Run) -> Iterable[tuple[Row, Row, Row]]:
             yield row, episode(one[0], row), episode(two[0], other)
 
 
-def _within(one: Run) -> list[tuple[Row, Row, Row]]:
+def _within(one: NamedRun) -> list[tuple[EpisodeRow, EpisodeRow, EpisodeRow]]:
     name, rows = one
     by_task = grouped(record.episodes(rows), _task).values()
     numbered = [
@@ -78,5 +78,5 @@ def _within(one: Run) -> list[tuple[Row, Row, Row]]:
     ]
 
 
-def _task(row: Row) -> tuple[Any, ...]:
+def _task(row: EpisodeRow) -> tuple[Any, ...]:
     return tuple(row[key] for key in TASK)

@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 
 from agentgym_envs import lines
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.lines import Row, has
+from agentgym_envs.lines import JsonRow, has
 
 CHOICES = ("a", "b", "tie", "neither")
 TURNED = {"a": "b", "b": "a"}
@@ -43,7 +43,7 @@ HEAD = {"env_id": str, "task_id": str, "a": dict, "b": dict, "annotator": str}
 COMPARISON = {**HEAD, "instructions": str, "choice": str, "comment": str}
 
 
-class Side(NamedTuple):
+class EpisodeSide(NamedTuple):
     """Identifies an episode of a task."""
 
     run: str
@@ -51,28 +51,28 @@ class Side(NamedTuple):
     settings: str
 
     @classmethod
-    def of(cls, episode: Mapping[str, Any]) -> "Side":
+    def of(cls, episode: Mapping[str, Any]) -> "EpisodeSide":
         """Returns the identity of an episode."""
         return cls(*(episode[name] for name in cls._fields))
 
 
-class Pair(NamedTuple):
+class EpisodePair(NamedTuple):
     """Identifies two episodes of the same task; ``a`` is the smaller side."""
 
     env_id: str
     family: str
     task_id: str
-    a: Side
-    b: Side
+    a: EpisodeSide
+    b: EpisodeSide
 
     @classmethod
-    def of(cls, row: Mapping[str, Any]) -> "Pair":
+    def of(cls, row: Mapping[str, Any]) -> "EpisodePair":
         """Returns the pair of a line."""
-        a, b = sorted((Side.of(row["a"]), Side.of(row["b"])))
+        a, b = sorted((EpisodeSide.of(row["a"]), EpisodeSide.of(row["b"])))
         return cls(row["env_id"], row.get("family", ""), row["task_id"], a, b)
 
 
-class Comparisons:
+class ComparisonFile:
     """A file of comparisons, open for more lines; one process at a time.
 
     Args:
@@ -84,7 +84,7 @@ class Comparisons:
     """
 
     def __init__(self, path: Path):
-        self._lines = lines.Lines(
+        self._lines = lines.JsonLinesFile(
             path,
             busy=f"another process has {path} open: wait for its end, or use another --out",
         )
@@ -92,7 +92,7 @@ class Comparisons:
         """The lines so far, and the bytes of a partial last line, which is dropped."""
         self._lines.drop(self.cut)
 
-    def add(self, row: Row) -> None:
+    def add(self, row: JsonRow) -> None:
         """Adds a line; it is on the disk when this returns."""
         self._lines.add(row)
         self.rows.append(row)
@@ -102,7 +102,7 @@ class Comparisons:
         self._lines.close()
 
 
-def read(path: Path) -> tuple[list[Row], int]:
+def read(path: Path) -> tuple[list[JsonRow], int]:
     """Returns the lines of a file of comparisons, and the bytes of a partial last line.
 
     Raises:
@@ -116,23 +116,23 @@ def read(path: Path) -> tuple[list[Row], int]:
         ) from error
 
 
-def standing(rows: Iterable[Row]) -> list[Row]:
+def standing(rows: Iterable[JsonRow]) -> list[JsonRow]:
     """Returns the valid comparisons: the last per annotator and pair, unless undone.
 
     Their sides are in order: see :func:`ordered`.
     """
-    found: dict[tuple[str, Pair], Row] = {}
+    found: dict[tuple[str, EpisodePair], JsonRow] = {}
     for row in rows:
-        key = (row["annotator"], Pair.of(row))
+        key = (row["annotator"], EpisodePair.of(row))
         found.pop(key, None)
         if row["row"] == "comparison":
             found[key] = ordered(row)
     return list(found.values())
 
 
-def ordered(row: Row) -> Row:
+def ordered(row: JsonRow) -> JsonRow:
     """Returns a comparison, or a pair without a choice, with its sides in sorted order."""
-    if Side.of(row["a"]) <= Side.of(row["b"]):
+    if EpisodeSide.of(row["a"]) <= EpisodeSide.of(row["b"]):
         return row
     turned = {**row, "a": row["b"], "b": row["a"]}
     return (
@@ -140,10 +140,10 @@ def ordered(row: Row) -> Row:
     )
 
 
-def undo(comparison: Row) -> Row:
+def undo(comparison: JsonRow) -> JsonRow:
     """Returns the line that takes a comparison back."""
-    sides = {side: Side.of(comparison[side])._asdict() for side in ("a", "b")}
-    named: Row = {
+    sides = {side: EpisodeSide.of(comparison[side])._asdict() for side in ("a", "b")}
+    named: JsonRow = {
         key: comparison[key]
         for key in ("env_id", "family", "task_id", "annotator")
         if key in comparison
@@ -151,7 +151,7 @@ def undo(comparison: Row) -> Row:
     return {"row": "undo", **named, **sides}
 
 
-def episode(run: str, row: Mapping[str, Any]) -> Row:
+def episode(run: str, row: Mapping[str, Any]) -> JsonRow:
     """Returns the part of an episode that a comparison keeps.
 
     Args:

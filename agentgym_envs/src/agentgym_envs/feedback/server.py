@@ -7,7 +7,7 @@ from dataclasses import asdict
 from http import HTTPStatus
 from typing import Any
 
-from agentgym_envs.feedback.session import Session, State
+from agentgym_envs.feedback.session import JudgingProgress, JudgingSession
 from agentgym_envs.lines import has
 from agentgym_envs.pages.page import SCRIPTS, STYLE, page, resource
 from agentgym_envs.pages.server import LocalHandler, LocalServer
@@ -17,7 +17,7 @@ OWN = "agentgym_envs.feedback.page"
 JUDGEMENT = {"annotator": str, "number": int, "choice": str, "comment": str}
 
 
-class Server(LocalServer):
+class JudgingServer(LocalServer):
     """Serves a session until it is shut down.
 
     Args:
@@ -28,18 +28,18 @@ class Server(LocalServer):
         ArgumentError: the port is not available.
     """
 
-    def __init__(self, session: Session, *, port: int = 0):
-        super().__init__(_Handler, _page(), port=port)
+    def __init__(self, session: JudgingSession, *, port: int = 0):
+        super().__init__(_JudgingHandler, _page(), port=port)
         self._session, self._lock = session, threading.Lock()
 
-    def ask(self, question: Callable[[Session], State]) -> dict[str, Any]:
+    def ask(self, question: Callable[[JudgingSession], JudgingProgress]) -> dict[str, Any]:
         """Calls the session, one request at a time."""
         with self._lock:
             return asdict(question(self._session))
 
 
-class _Handler(LocalHandler):
-    server: Server
+class _JudgingHandler(LocalHandler):
+    server: JudgingServer
 
     def get(self, place: str) -> None:
         """Answers with the state of an annotator."""
@@ -75,7 +75,7 @@ class _Handler(LocalHandler):
         except (ValueError, RecursionError):
             return None
 
-    def _answer(self, question: Callable[[Session], State]) -> None:
+    def _answer(self, question: Callable[[JudgingSession], JudgingProgress]) -> None:
         self.answer(lambda: self.server.ask(question))
 
 

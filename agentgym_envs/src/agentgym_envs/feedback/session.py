@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.evaluate.record import Row
-from agentgym_envs.feedback.agreement import Agreement, agreement
-from agentgym_envs.feedback.record import Comparisons, Pair, ordered, standing, undo
+from agentgym_envs.evaluate.record import EpisodeRow
+from agentgym_envs.feedback.agreement import AnnotatorAgreement, agreement
+from agentgym_envs.feedback.record import ComparisonFile, EpisodePair, ordered, standing, undo
 from agentgym_envs.tasks import stable_hash
 
 Choice = Literal["left", "right", "tie", "neither"]
@@ -20,38 +20,38 @@ LONGEST = 80  # largest number of characters of a name
 
 
 @dataclass(frozen=True)
-class Question:
+class JudgingQuestion:
     """A pair as an annotator sees it, without runs and scores."""
 
     number: int
     env_id: str
     task_id: str
     instructions: str
-    left: Row
+    left: EpisodeRow
     """The keys end, last and turns.
 
     A turn has observation, response, action, invalid, and seat if there are several seats.
     """
-    right: Row
+    right: EpisodeRow
     choice: Choice | None = None
     """The annotator's choice that was undone."""
     comment: str = ""
 
 
 @dataclass(frozen=True)
-class State:
+class JudgingProgress:
     """The progress of an annotator."""
 
     annotator: str
     done: int
     total: int
-    question: Question | None
+    question: JudgingQuestion | None
     """None if all pairs are judged."""
     agreement: str
     """The agreement of all annotators, in a sentence."""
 
 
-class Session:
+class JudgingSession:
     """Pairs to judge, and the file of judgements. Calls must not overlap.
 
     Args:
@@ -60,13 +60,15 @@ class Session:
         seed: decides which side is on the left.
     """
 
-    def __init__(self, pairs: Sequence[Row], file: Comparisons, *, seed: int):
+    def __init__(self, pairs: Sequence[EpisodeRow], file: ComparisonFile, *, seed: int):
         self.pairs, self._file = [ordered(row) for row in pairs], file
-        self._keys = [Pair.of(row) for row in pairs]
+        self._keys = [EpisodePair.of(row) for row in pairs]
         self._turned = [bool(stable_hash(json.dumps([seed, *key])) % 2) for key in self._keys]
-        self._undone: dict[tuple[str, Pair], Row] = {}  # undone choices, to show them again
+        self._undone: dict[
+            tuple[str, EpisodePair], EpisodeRow
+        ] = {}  # undone choices, to show them again
 
-    def state(self, annotator: str) -> State:
+    def state(self, annotator: str) -> JudgingProgress:
         """Returns the progress of an annotator.
 
         Raises:
@@ -76,14 +78,14 @@ class Session:
             raise ArgumentError(
                 f"annotator={annotator!r}: a name has from 1 to {LONGEST} characters"
             )
-        judged = {Pair.of(row) for row in self._standing() if row["annotator"] == annotator}
+        judged = {EpisodePair.of(row) for row in self._standing() if row["annotator"] == annotator}
         left = [number for number, key in enumerate(self._keys) if key not in judged]
         question = self._question(left[0], annotator) if left else None
-        return State(
+        return JudgingProgress(
             annotator, len(self.pairs) - len(left), len(self.pairs), question, str(self.agreement())
         )
 
-    def judge(self, annotator: str, number: int, choice: str, comment: str) -> State:
+    def judge(self, annotator: str, number: int, choice: str, comment: str) -> JudgingProgress:
         """Stores a judgement of the annotator's next pair.
 
         A judgement of any other pair changes nothing.
@@ -109,21 +111,21 @@ class Session:
             self._file.add({"row": "comparison", **self.pairs[number], **chosen})
         return self.state(annotator)
 
-    def undo(self, annotator: str) -> State:
+    def undo(self, annotator: str) -> JudgingProgress:
         """Takes the annotator's last judgement back; the pair comes again."""
         mine = [row for row in self._standing() if row["annotator"] == annotator]
         if mine:
-            self._undone[annotator, Pair.of(mine[-1])] = mine[-1]
+            self._undone[annotator, EpisodePair.of(mine[-1])] = mine[-1]
             self._file.add(undo(mine[-1]))
         return self.state(annotator)
 
-    def agreement(self) -> Agreement:
+    def agreement(self) -> AnnotatorAgreement:
         """Returns the agreement of all annotators on these pairs."""
         return agreement(self._standing())
 
-    def _standing(self) -> list[Row]:
+    def _standing(self) -> list[EpisodeRow]:
         keys = set(self._keys)
-        return [row for row in standing(self._file.rows) if Pair.of(row) in keys]
+        return [row for row in standing(self._file.rows) if EpisodePair.of(row) in keys]
 
     def _recorded(self, number: int, choice: str) -> str:
         """Returns the choice with "left" and "right" replaced by "a" and "b"."""
@@ -132,7 +134,7 @@ class Session:
         )
         return sides.get(choice, choice)
 
-    def _question(self, number: int, annotator: str) -> Question:
+    def _question(self, number: int, annotator: str) -> JudgingQuestion:
         row = self.pairs[number]
         sides = [_shown(row[side]) for side in ("a", "b")]
         left, right = reversed(sides) if self._turned[number] else sides
@@ -141,12 +143,12 @@ class Session:
             (shown for shown in SHOWN if self._recorded(number, shown) == before["choice"]), None
         )
         named = {key: row[key] for key in ("env_id", "task_id", "instructions")}
-        return Question(
+        return JudgingQuestion(
             number=number, **named, left=left, right=right, choice=chosen, comment=before["comment"]
         )
 
 
-def _shown(episode: Row) -> dict[str, Any]:
+def _shown(episode: EpisodeRow) -> dict[str, Any]:
     turns = [
         {key: value for key, value in turn.items() if key != "reward"} for turn in episode["turns"]
     ]

@@ -9,7 +9,7 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from agentgym_envs.feedback.session import Choice, Question, Session, State
+from agentgym_envs.feedback.session import Choice, JudgingProgress, JudgingQuestion, JudgingSession
 
 LETTERS: dict[str, Choice] = {"a": "left", "b": "right", "t": "tie", "n": "neither"}
 KEYS = (
@@ -19,7 +19,7 @@ KEYS = (
 
 
 def compare(
-    session: Session, annotator: str, *, console: Console, ask: Callable[[str], str]
+    session: JudgingSession, annotator: str, *, console: Console, ask: Callable[[str], str]
 ) -> None:
     """Asks until all pairs are judged, or until the annotator stops.
 
@@ -53,7 +53,7 @@ def compare(
             console.print(Text(KEYS, style="dim"))
 
 
-def _show(console: Console, state: State, question: Question) -> None:
+def _show(console: Console, state: JudgingProgress, question: JudgingQuestion) -> None:
     console.rule(
         _text(f"{state.done + 1} of {state.total} · {question.env_id} · {question.task_id}")
     )

@@ -122,7 +122,7 @@ def understood(answer: httpx2.Response, read: Callable[[], T]) -> T:
 
 
 @dataclass(frozen=True)
-class Usage:
+class TokenUsage:
     """Tokens, as the server counted them."""
 
     prompt_tokens: int
@@ -159,7 +159,7 @@ class ToolCall:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reply:
+class ModelReply:
     """One completion."""
 
     text: str
@@ -167,7 +167,7 @@ class Reply:
     tool_calls: tuple[ToolCall, ...] = ()
     reasoning: str = ""
     """Reasoning that the server reports separately from the text."""
-    usage: Usage | None = None
+    usage: TokenUsage | None = None
     """``None`` if the server does not count."""
     finish: str = ""
     """Why the reply ended, the same for all APIs: see :func:`finish_of`."""
@@ -205,7 +205,7 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Complaint:
+class ErrorAnswer:
     """A server's error message."""
 
     message: str
@@ -267,7 +267,7 @@ def finish_of(reason: Any) -> str:
     return FINISHES.get(word, word)
 
 
-def read_reply(answer: Any) -> Reply:
+def read_reply(answer: Any) -> ModelReply:
     """Parses a chat completion.
 
     Raises:
@@ -278,7 +278,7 @@ def read_reply(answer: Any) -> Reply:
         message, finish = choice["message"], finish_of(choice.get("finish_reason"))
         if finish in FAILED:
             raise NotOfTheProtocol("the completion failed")
-        return Reply(
+        return ModelReply(
             text=text_of(message.get("content")) or text_of(message.get("refusal")),
             tool_calls=tuple(map(_call, message.get("tool_calls") or ())),
             reasoning=_reasoning(message),
@@ -312,7 +312,7 @@ def knows(models: list[str], name: str) -> bool:
     return bool({name, f"models/{name}", f"{name}:latest", name.partition(":")[0]} & set(models))
 
 
-def read_complaint(body: str) -> Complaint:
+def read_complaint(body: str) -> ErrorAnswer:
     """Finds the message in an answer of any form.
 
     The forms are ``error.message``, ``error``, ``message``, ``detail`` and plain text. Gateways
@@ -323,11 +323,11 @@ def read_complaint(body: str) -> Complaint:
         found = json.loads(body)
     except (ValueError, RecursionError):
         page = _PAGE.match(body)
-        return Complaint(_line(body[:WHOLE]), "", "" if page else body[:WHOLE])
+        return ErrorAnswer(_line(body[:WHOLE]), "", "" if page else body[:WHOLE])
     whole = "\n".join(_texts(found))[:WHOLE]
     inner = found.get("error") or found if isinstance(found, dict) else found
     if isinstance(inner, str):
-        return Complaint(_line(inner, whole), "error", whole)
+        return ErrorAnswer(_line(inner, whole), "error", whole)
     if isinstance(found, dict) and isinstance(found.get("base_resp"), dict):  # MiniMax
         inner = {"message": found["base_resp"].get("status_msg"), "code": "base_resp"}
     messages = (
@@ -336,9 +336,9 @@ def read_complaint(body: str) -> Complaint:
         else []
     )
     if not messages:
-        return Complaint(_line(whole or body), "", whole)
+        return ErrorAnswer(_line(whole or body), "", whole)
     code = f"{inner.get('code')} {inner.get('type')}"
-    return Complaint(_line(_sentence(messages[0]), whole), code, whole)
+    return ErrorAnswer(_line(_sentence(messages[0]), whole), code, whole)
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -511,7 +511,7 @@ def called(name: Any, arguments: Any, identity: Any) -> ToolCall:
     return ToolCall(text_of(name), written, "" if identity is None else str(identity))
 
 
-def _usage(found: Any) -> Usage | None:
+def _usage(found: Any) -> TokenUsage | None:
     if not isinstance(found, dict):
         return None
     details = found.get("prompt_tokens_details")
@@ -522,8 +522,8 @@ def _usage(found: Any) -> Usage | None:
     )
 
 
-def counted(prompt: Any, completion: Any, cached: Any = 0) -> Usage | None:
+def counted(prompt: Any, completion: Any, cached: Any = 0) -> TokenUsage | None:
     """Returns the usage if the counts of prompt and completion are numbers from 0 up."""
     if not all(type(count) is int and count >= 0 for count in (prompt, completion)):
         return None
-    return Usage(prompt, completion, cached if type(cached) is int and cached > 0 else 0)
+    return TokenUsage(prompt, completion, cached if type(cached) is int and cached > 0 else 0)

@@ -5,8 +5,8 @@ from typing import Any
 
 from agentgym_envs.errors import ArgumentError, MissingExtra
 from agentgym_envs.models.answers import (
+    ModelReply,
     NotOfTheProtocol,
-    Reply,
     ToolCall,
     called,
     counted,
@@ -14,10 +14,10 @@ from agentgym_envs.models.answers import (
     read_object,
     text_of,
 )
-from agentgym_envs.models.dialect import Dialect
-from agentgym_envs.models.endpoint import Message, ToolSchema
+from agentgym_envs.models.dialect import ServerDialect
+from agentgym_envs.models.endpoint import ChatMessage, ToolSchema
 from agentgym_envs.models.parts import content, replayed, system_text, turns
-from agentgym_envs.models.provider import Provider
+from agentgym_envs.models.provider import ModelClient
 
 API = "anthropic"
 MAX_TOKENS = 4096  # the API requires a limit
@@ -28,8 +28,8 @@ COUNTS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_token
 """Their sum is the prompt."""
 
 
-class Anthropic(Provider):
-    """Anthropic's models. See :class:`~agentgym_envs.models.provider.Provider`."""
+class AnthropicClient(ModelClient):
+    """Anthropic's models. See :class:`~agentgym_envs.models.provider.ModelClient`."""
 
     def __init__(self, *args: Any, **options: Any):
         super().__init__(*args, **options)
@@ -46,10 +46,10 @@ class Anthropic(Provider):
 
     def request(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[ChatMessage],
         tools: Sequence[ToolSchema] | None,
         seed: int | None,
-        dialect: Dialect,
+        dialect: ServerDialect,
     ) -> dict[str, Any]:
         """Returns the arguments of the SDK. The API has no seed.
 
@@ -76,7 +76,7 @@ class Anthropic(Provider):
             **{name: value for name, value in given.items() if value},
         }
 
-    async def send(self, request: Mapping[str, Any]) -> Reply:
+    async def send(self, request: Mapping[str, Any]) -> ModelReply:
         """Sends a request once."""
         raw = await self._sdk.messages.with_raw_response.create(**request)
         return await self.parsed(raw, read)
@@ -97,7 +97,7 @@ def tool(schema: ToolSchema) -> dict[str, Any]:
     }
 
 
-def conversation(messages: Sequence[Message]) -> list[dict[str, Any]]:
+def conversation(messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
     """Returns the messages in the API's form, with a mark at the end of the stable prefix."""
     joined: list[dict[str, Any]] = []
     for message in turns(messages):
@@ -111,7 +111,7 @@ def conversation(messages: Sequence[Message]) -> list[dict[str, Any]]:
     return joined
 
 
-def _blocks(message: Message) -> list[dict[str, Any]]:
+def _blocks(message: ChatMessage) -> list[dict[str, Any]]:
     if message["role"] == "tool":
         result = {"type": "tool_result", "tool_use_id": message["tool_call_id"]}
         return [{**result, "content": str(message["content"])}]
@@ -125,7 +125,7 @@ def _blocks(message: Message) -> list[dict[str, Any]]:
     ]
 
 
-def _said(message: Message) -> list[dict[str, Any]]:
+def _said(message: ChatMessage) -> list[dict[str, Any]]:
     """Returns an assistant's message that has no form of this API. The API refuses empty texts."""
     text = str(message["content"]).rstrip()
     calls = [
@@ -147,7 +147,7 @@ def _mark(blocks: Sequence[dict[str, Any]]) -> None:
         stable[-1]["cache_control"] = CACHED
 
 
-def read(answer: Mapping[str, Any]) -> Reply:
+def read(answer: Mapping[str, Any]) -> ModelReply:
     """Parses a message.
 
     Raises:
@@ -160,7 +160,7 @@ def read(answer: Mapping[str, Any]) -> Reply:
     counts = [usage.get(name) or 0 for name in COUNTS]
     kept = [_kept(block) for block in blocks if block["type"] != "text" or block["text"].strip()]
     complete = any(block["type"] in ("text", "tool_use") for block in kept)
-    return Reply(
+    return ModelReply(
         text="".join(text_of(block["text"]) for block in blocks if block["type"] == "text"),
         tool_calls=tuple(_call(block) for block in blocks if block["type"] == "tool_use"),
         reasoning="\n".join(b["thinking"] for b in blocks if b["type"] == "thinking").strip(),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
-class Api:
+class ApiDefaults:
     """The defaults of an API."""
 
     title: str
@@ -28,9 +28,11 @@ _OPENAI = {
     "url_ends": "most end in /v1",
 }
 APIS = {
-    "chat": Api(title="chat completions", **_OPENAI),
-    "responses": Api(title="OpenAI's Responses API", extra="openai", package="openai", **_OPENAI),
-    "anthropic": Api(
+    "chat": ApiDefaults(title="chat completions", **_OPENAI),
+    "responses": ApiDefaults(
+        title="OpenAI's Responses API", extra="openai", package="openai", **_OPENAI
+    ),
+    "anthropic": ApiDefaults(
         title="Anthropic's Messages API",
         base_url="https://api.anthropic.com",
         base_url_env="ANTHROPIC_BASE_URL",
@@ -39,7 +41,7 @@ APIS = {
         extra="anthropic",
         package="anthropic",
     ),
-    "google": Api(
+    "google": ApiDefaults(
         title="Google's Gemini API",
         base_url="https://generativelanguage.googleapis.com",
         base_url_env="GOOGLE_GEMINI_BASE_URL",

@@ -10,7 +10,7 @@ from typing import Any
 
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.files import replacing
-from agentgym_envs.models.answers import Reply, ToolCall, Usage
+from agentgym_envs.models.answers import ModelReply, TokenUsage, ToolCall
 
 MARK, CONTENT = "agentgym-replies.json", {"format": 1}
 
@@ -42,7 +42,7 @@ class ReplyCache:
         if names and mark != CONTENT:
             raise ArgumentError(f"{folder} is not a cache of replies: pass an empty folder")
 
-    def get(self, place: Sequence[str], request: Mapping[str, Any]) -> Reply | None:
+    def get(self, place: Sequence[str], request: Mapping[str, Any]) -> ModelReply | None:
         """Returns a reply, or ``None`` if the cache does not have it.
 
         Args:
@@ -60,11 +60,13 @@ class ReplyCache:
         try:
             usage = found.pop("usage")
             calls = tuple(ToolCall(**call) for call in found.pop("tool_calls"))
-            return Reply(**found, tool_calls=calls, usage=Usage(**usage) if usage else None)
+            return ModelReply(
+                **found, tool_calls=calls, usage=TokenUsage(**usage) if usage else None
+            )
         except (TypeError, AttributeError, LookupError) as error:
             raise ArgumentError(f"{path} is not a cached reply: delete it") from error
 
-    def put(self, place: Sequence[str], request: Mapping[str, Any], reply: Reply) -> None:
+    def put(self, place: Sequence[str], request: Mapping[str, Any], reply: ModelReply) -> None:
         """Keeps a reply.
 
         Raises:

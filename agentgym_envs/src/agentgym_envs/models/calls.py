@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from agentgym_envs.models.answers import Reply
+from agentgym_envs.models.answers import ModelReply
 
 
-def with_ids(reply: Reply, used: Collection[str]) -> Reply:
+def with_ids(reply: ModelReply, used: Collection[str]) -> ModelReply:
     """Returns a reply whose calls have unique ids.
 
     Some servers give no ids, the same one to all calls, or the same ones in every reply; others

@@ -11,30 +11,30 @@ import httpx2
 
 from agentgym_envs.models.answers import (
     THOUGHTS,
-    Reply,
+    ModelReply,
     read_models,
     read_reply,
     understood,
 )
-from agentgym_envs.models.dialect import Dialect
-from agentgym_envs.models.endpoint import LIMITS, Endpoint, Message, ToolSchema
+from agentgym_envs.models.dialect import ServerDialect
+from agentgym_envs.models.endpoint import LIMITS, ChatMessage, ModelEndpoint, ToolSchema
 from agentgym_envs.models.parts import EMPTY, replayed
-from agentgym_envs.models.provider import Provider
+from agentgym_envs.models.provider import ModelClient
 
-__all__ = ["Client", "Endpoint", "Message", "Reply", "ToolSchema"]
+__all__ = ["ChatClient", "ChatMessage", "ModelEndpoint", "ModelReply", "ToolSchema"]
 
 T = TypeVar("T")
 
 
-class Client(Provider):
-    """Chat completions. See :class:`~agentgym_envs.models.provider.Provider`."""
+class ChatClient(ModelClient):
+    """Chat completions. See :class:`~agentgym_envs.models.provider.ModelClient`."""
 
     def request(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[ChatMessage],
         tools: Sequence[ToolSchema] | None,
         seed: int | None,
-        dialect: Dialect,
+        dialect: ServerDialect,
     ) -> dict[str, Any]:
         """Returns the body of a request."""
         limited = set(LIMITS) & set(self.endpoint.extra)
@@ -51,7 +51,7 @@ class Client(Provider):
         ]
         return {"model": self.endpoint.model, "messages": said, **given, **self.endpoint.extra}
 
-    async def send(self, request: Mapping[str, Any]) -> Reply:
+    async def send(self, request: Mapping[str, Any]) -> ModelReply:
         """Sends a request once."""
         return await self._ask("POST", "/chat/completions", json.dumps(request), read_reply)
 
@@ -71,13 +71,13 @@ class Client(Provider):
         return understood(answer, lambda: read(answer.json()))
 
 
-def _says(message: Message) -> bool:
+def _says(message: ChatMessage) -> bool:
     """Returns whether a message has a content that is not blank."""
     said = message.get("content")
     return bool(said.strip() if isinstance(said, str) else said)
 
 
-def _sent(message: Message) -> dict[str, Any]:
+def _sent(message: ChatMessage) -> dict[str, Any]:
     """Returns a message with what its server wants back.
 
     Some servers refuse an empty text, which is usual only beside calls.

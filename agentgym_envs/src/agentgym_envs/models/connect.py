@@ -3,8 +3,8 @@
 import importlib
 from typing import Any
 
-from agentgym_envs.models.endpoint import Endpoint
-from agentgym_envs.models.provider import Provider
+from agentgym_envs.models.endpoint import ModelEndpoint
+from agentgym_envs.models.provider import ModelClient
 
 # Imported on use: each SDK is an extra.
 _CLIENTS = {
@@ -15,12 +15,12 @@ _CLIENTS = {
 }
 
 
-def connect(endpoint: Endpoint, **options: Any) -> Provider:
+def connect(endpoint: ModelEndpoint, **options: Any) -> ModelClient:
     """Returns a client.
 
     Args:
         endpoint: the model and its server.
-        **options: see :class:`~agentgym_envs.models.provider.Provider`.
+        **options: see :class:`~agentgym_envs.models.provider.ModelClient`.
 
     Raises:
         ArgumentError: an invalid key or option.
@@ -28,5 +28,5 @@ def connect(endpoint: Endpoint, **options: Any) -> Provider:
     """
     module, name = _CLIENTS[endpoint.api].split(":")
     kind = getattr(importlib.import_module(f"agentgym_envs.models.{module}"), name)
-    client: Provider = kind(endpoint, **options)
+    client: ModelClient = kind(endpoint, **options)
     return client

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from agentgym_envs.models.answers import limit_too_high, numbers, room_of
-from agentgym_envs.models.endpoint import LIMITS, Endpoint, Message
+from agentgym_envs.models.endpoint import LIMITS, ChatMessage, ModelEndpoint
 from agentgym_envs.models.parts import system_text, turns
 
 _NAMED = re.compile(r"max_(?:completion_)?tokens")
@@ -18,7 +18,7 @@ _ROLES = re.compile(r"\bsystem\b|\broles?\b|developer (?:instruction|message)", 
 
 
 @dataclass(frozen=True)
-class Dialect:
+class ServerDialect:
     """The form of the requests to one server."""
 
     tokens_name: str
@@ -29,12 +29,12 @@ class Dialect:
     """Whether the server takes system messages."""
 
     @classmethod
-    def first(cls, endpoint: Endpoint) -> "Dialect":
+    def first(cls, endpoint: ModelEndpoint) -> "ServerDialect":
         """Returns the dialect of the first request to a server."""
         openai = endpoint.host == "api.openai.com"
         return cls(endpoint.max_tokens_name or LIMITS[openai], endpoint.max_tokens)
 
-    def written(self, messages: Sequence[Message]) -> Sequence[Message]:
+    def written(self, messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
         """Returns a conversation.
 
         Without system messages, the first message of the user begins with their text.
@@ -52,7 +52,7 @@ class Dialect:
         rest = said[1:] if first else said
         return [{"role": "user", "content": text}, *rest]
 
-    def others(self, refusal: str, endpoint: Endpoint) -> Iterator["Dialect"]:
+    def others(self, refusal: str, endpoint: ModelEndpoint) -> Iterator["ServerDialect"]:
         """Yields the dialects that a server may accept, given its refusal of this one."""
         if self.max_tokens is not None and limit_too_high(refusal):
             lower = [n for n in numbers(refusal) if n < self.max_tokens]
@@ -63,14 +63,14 @@ class Dialect:
         if self.has_system and _ROLES.search(refusal):
             yield replace(self, has_system=False)
 
-    def shorter(self, refusal: str) -> "Dialect | None":
+    def shorter(self, refusal: str) -> "ServerDialect | None":
         """Returns the dialect for one conversation that leaves less room than the reply limit."""
         room = room_of(refusal, self.max_tokens)
         if room is None or self.max_tokens is None or not 0 < room < self.max_tokens:
             return None
         return replace(self, max_tokens=room)
 
-    def changes(self, before: "Dialect") -> str:
+    def changes(self, before: "ServerDialect") -> str:
         """Returns the differences from another dialect, as a message."""
         parts = []
         if self.tokens_name != before.tokens_name:

@@ -9,16 +9,17 @@ from typing import Any
 import httpx2
 
 from agentgym_envs.errors import ArgumentError, UnknownName
-from agentgym_envs.models.apis import APIS, Api, stranger
+from agentgym_envs.models.apis import APIS, ApiDefaults, stranger
 from agentgym_envs.network import is_local
 
-Message = Mapping[str, Any]
+ChatMessage = Mapping[str, Any]
 """``{"role": …, "content": …}``, as OpenAI has it.
 
-An assistant's message can also have ``replay``: see :class:`~agentgym_envs.models.answers.Reply`.
+An assistant's message can also have ``replay``: see
+:class:`~agentgym_envs.models.answers.ModelReply`.
 """
 ToolSchema = Mapping[str, Any]
-"""``{"type": "function", "function": …}``; see :meth:`.FunctionCall.schema`."""
+"""``{"type": "function", "function": …}``; see :meth:`.FunctionCallFormat.schema`."""
 
 # Keys that ``extra`` must not set.
 OURS = frozenset(("model", "messages", "input", "contents", "tools", "stream", "n"))
@@ -27,7 +28,7 @@ LIMITS = ("max_tokens", "max_completion_tokens")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Endpoint:
+class ModelEndpoint:
     """A model, its server and the request options.
 
     Raises:
@@ -110,7 +111,7 @@ class Endpoint:
             raise ArgumentError(f"extra must be JSON: {error}") from error
 
     @property
-    def family(self) -> Api:
+    def family(self) -> ApiDefaults:
         """The properties of the API."""
         return APIS[self.api]
 

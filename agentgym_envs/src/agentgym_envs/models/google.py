@@ -7,8 +7,8 @@ from typing import Any
 from agentgym_envs.errors import ArgumentError, MissingExtra
 from agentgym_envs.models.answers import (
     MALFORMED,
+    ModelReply,
     NotOfTheProtocol,
-    Reply,
     ToolCall,
     called,
     counted,
@@ -17,10 +17,10 @@ from agentgym_envs.models.answers import (
     read_object,
     text_of,
 )
-from agentgym_envs.models.dialect import Dialect
-from agentgym_envs.models.endpoint import Message, ToolSchema
+from agentgym_envs.models.dialect import ServerDialect
+from agentgym_envs.models.endpoint import ChatMessage, ToolSchema
 from agentgym_envs.models.parts import content, replayed, system_text, turns
-from agentgym_envs.models.provider import Provider
+from agentgym_envs.models.provider import ModelClient
 from agentgym_envs.network import http_options
 
 API = "google"
@@ -28,8 +28,8 @@ BUDGETS = {"low": 1024, "medium": 8192, "high": 24576}
 """Tokens of thought that Google maps efforts to, for models that take a budget."""
 
 
-class Google(Provider):
-    """Gemini models. See :class:`~agentgym_envs.models.provider.Provider`."""
+class GoogleClient(ModelClient):
+    """Gemini models. See :class:`~agentgym_envs.models.provider.ModelClient`."""
 
     def __init__(self, *args: Any, **options: Any):
         super().__init__(*args, **options)
@@ -53,10 +53,10 @@ class Google(Provider):
 
     def request(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[ChatMessage],
         tools: Sequence[ToolSchema] | None,
         seed: int | None,
-        dialect: Dialect,
+        dialect: ServerDialect,
     ) -> dict[str, Any]:
         """Returns the arguments of the SDK, as JSON data."""
         endpoint = self.endpoint
@@ -83,7 +83,7 @@ class Google(Provider):
             fault = one_line(str(error))
             raise ArgumentError(f"the Gemini API does not take {options}: {fault}") from None
 
-    async def send(self, request: Mapping[str, Any]) -> Reply:
+    async def send(self, request: Mapping[str, Any]) -> ModelReply:
         """Sends a request once."""
         contents = [
             self._types.Content.model_validate_json(json.dumps(entry))
@@ -129,7 +129,7 @@ def tool(schema: ToolSchema) -> dict[str, Any]:
     }
 
 
-def conversation(messages: Sequence[Message]) -> list[dict[str, Any]]:
+def conversation(messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
     """Returns the messages in the API's form."""
     joined: list[dict[str, Any]] = []
     called: dict[str, Mapping[str, Any]] = {}
@@ -147,7 +147,7 @@ def conversation(messages: Sequence[Message]) -> list[dict[str, Any]]:
     return joined
 
 
-def _parts(message: Message, called: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _parts(message: ChatMessage, called: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Returns a message in the API's form.
 
     Args:
@@ -167,7 +167,7 @@ def _parts(message: Message, called: Mapping[str, Mapping[str, Any]]) -> list[di
     ]
 
 
-def _said(message: Message) -> list[dict[str, Any]]:
+def _said(message: ChatMessage) -> list[dict[str, Any]]:
     """Returns an assistant's message that has no form of this API."""
     text = str(message["content"])
     calls = [call["function"] for call in message.get("tool_calls", ())]
@@ -180,7 +180,7 @@ def _said(message: Message) -> list[dict[str, Any]]:
     ]
 
 
-def read(answer: Mapping[str, Any]) -> Reply:
+def read(answer: Mapping[str, Any]) -> ModelReply:
     """Parses a response. A prompt that the server blocks gives an empty reply.
 
     Raises:
@@ -199,7 +199,7 @@ def read(answer: Mapping[str, Any]) -> Reply:
         for number, part in enumerate(parts)
         if "function_call" in part
     )
-    return Reply(
+    return ModelReply(
         text=_joined(parts, thought=False),
         tool_calls=calls,
         reasoning=_joined(parts, thought=True),

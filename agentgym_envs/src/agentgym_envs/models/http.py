@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx2
 
-from agentgym_envs.models.endpoint import Endpoint
+from agentgym_envs.models.endpoint import ModelEndpoint
 from agentgym_envs.network import http_options
 from agentgym_envs.surrogates import whole_json
 
@@ -27,7 +27,7 @@ class HttpClient(httpx2.AsyncClient):
         ArgumentError: an environment variable names a proxy or certificates that cannot be used.
     """
 
-    def __init__(self, endpoint: Endpoint, connections: int):
+    def __init__(self, endpoint: ModelEndpoint, connections: int):
         super().__init__(
             timeout=httpx2.Timeout(endpoint.timeout, connect=min(CONNECT, endpoint.timeout)),
             limits=httpx2.Limits(

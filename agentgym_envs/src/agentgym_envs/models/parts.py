@@ -4,23 +4,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.models.endpoint import Message
+from agentgym_envs.models.endpoint import ChatMessage
 
 EMPTY = "(no text)"
 """Stands for an empty message, which some APIs refuse."""
 
 
-def system_text(messages: Sequence[Message]) -> str:
+def system_text(messages: Sequence[ChatMessage]) -> str:
     """Returns the text of all system messages."""
     return "\n\n".join(str(m["content"]) for m in messages if m["role"] == "system")
 
 
-def turns(messages: Sequence[Message]) -> list[Message]:
+def turns(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     """Returns all messages except the system's."""
     return [message for message in messages if message["role"] != "system"]
 
 
-def content(message: Message) -> list[tuple[str, str]]:
+def content(message: ChatMessage) -> list[tuple[str, str]]:
     """Returns a user's message as pairs of ``text`` and a text, or an image type and base64.
 
     Raises:
@@ -42,7 +42,7 @@ def _part(part: Mapping[str, Any]) -> tuple[str, str]:
     return kind, data
 
 
-def replayed(message: Message, api: str) -> list[Any]:
+def replayed(message: ChatMessage, api: str) -> list[Any]:
     """Returns the parts of a reply in the form of its API; empty if another API gave it."""
     replay = message.get("replay") or {}
     return list(replay["parts"]) if replay.get("api") == api else []

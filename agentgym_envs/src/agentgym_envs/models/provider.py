@@ -18,30 +18,30 @@ from agentgym_envs.errors import (
 )
 from agentgym_envs.models.answers import (
     MALFORMED,
+    ModelReply,
     NotOfTheProtocol,
-    Reply,
-    Usage,
+    TokenUsage,
     knows,
     one_line,
 )
 from agentgym_envs.models.cache import ReplyCache
-from agentgym_envs.models.dialect import Dialect
-from agentgym_envs.models.endpoint import Endpoint, Message, ToolSchema
+from agentgym_envs.models.dialect import ServerDialect
+from agentgym_envs.models.endpoint import ChatMessage, ModelEndpoint, ToolSchema
 from agentgym_envs.models.http import HttpClient
-from agentgym_envs.models.retry import Retry
+from agentgym_envs.models.retry import RetryPolicy
 from agentgym_envs.surrogates import whole_json
 
 log = logging.getLogger(__name__)
 OPTIONS = (400, 422)  # statuses of refused options
 T = TypeVar("T")
-GREETING: Sequence[Message] = (
+GREETING: Sequence[ChatMessage] = (
     {"role": "system", "content": "Answer with one word."},
     {"role": "user", "content": "Say hello."},
 )
 """A conversation in the form of an episode."""
 
 
-class Provider(ABC):
+class ModelClient(ABC):
     """A client of one model. It retries failures that can pass. Use it in ``async with``.
 
     The key is read once, from the environment. It never appears in an error, log or ``repr``.
@@ -64,7 +64,7 @@ class Provider(ABC):
 
     def __init__(
         self,
-        endpoint: Endpoint,
+        endpoint: ModelEndpoint,
         *,
         connections: int = 16,
         sleep: Callable[[float], Awaitable[Any]] = asyncio.sleep,
@@ -75,9 +75,9 @@ class Provider(ABC):
         self.endpoint = endpoint
         self._key = endpoint.key()
         self._cache = cache
-        self._dialect = Dialect.first(endpoint)
+        self._dialect = ServerDialect.first(endpoint)
         self._accepted = False  # the server has accepted a request in this dialect
-        self._retry = Retry(endpoint, self._key, connections=connections, sleep=sleep)
+        self._retry = RetryPolicy(endpoint, self._key, connections=connections, sleep=sleep)
         self._http = HttpClient(endpoint, connections)
 
     async def __aenter__(self) -> Self:
@@ -99,7 +99,7 @@ class Provider(ABC):
         self._retry.on_failure = call
 
     @property
-    def dialect(self) -> Dialect:
+    def dialect(self) -> ServerDialect:
         """The form of requests that the server takes, as far as it is known."""
         return self._dialect
 
@@ -121,15 +121,15 @@ class Provider(ABC):
     @abstractmethod
     def request(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[ChatMessage],
         tools: Sequence[ToolSchema] | None,
         seed: int | None,
-        dialect: Dialect,
+        dialect: ServerDialect,
     ) -> dict[str, Any]:
         """Returns the request for a completion, as JSON data."""
 
     @abstractmethod
-    async def send(self, request: Mapping[str, Any]) -> Reply:
+    async def send(self, request: Mapping[str, Any]) -> ModelReply:
         """Sends a request once.
 
         Raises:
@@ -160,12 +160,12 @@ class Provider(ABC):
 
     async def complete(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[ChatMessage],
         *,
         tools: Sequence[ToolSchema] | None = None,
         seed: int | None = None,
         sample: str = "",
-    ) -> Reply:
+    ) -> ModelReply:
         """Returns the model's next message.
 
         Args:
@@ -185,7 +185,7 @@ class Provider(ABC):
             return await self._asked(messages, tools, seed, self.endpoint.retries)
         place = [self.endpoint.api, self.endpoint.url, sample]
         # The cache finds a conversation whatever the dialect.
-        request = self._written(messages, tools, seed, Dialect.first(self.endpoint))
+        request = self._written(messages, tools, seed, ServerDialect.first(self.endpoint))
         found = self._cache.get(place, request)
         if found is None:
             found = await self._asked(messages, tools, seed, self.endpoint.retries)
@@ -195,18 +195,18 @@ class Provider(ABC):
 
     async def _asked(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[ChatMessage],
         tools: Sequence[ToolSchema] | None,
         seed: int | None,
         retries: int,
-    ) -> Reply:
+    ) -> ModelReply:
         """Asks the server, and in another dialect if its refusal names the difference.
 
         Once the server has accepted a request, only a conversation that leaves no room for the
         longest reply is sent again, with a lower limit.
         """
         began = self._dialect
-        waiting, refusals, room = [began], dict[Dialect, ProviderError](), False
+        waiting, refusals, room = [began], dict[ServerDialect, ProviderError](), False
         while waiting:
             dialect = waiting.pop(0)
             request = self._written(messages, tools, seed, dialect)
@@ -231,10 +231,10 @@ class Provider(ABC):
 
     def _written(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[ChatMessage],
         tools: Sequence[ToolSchema] | None,
         seed: int | None,
-        dialect: Dialect,
+        dialect: ServerDialect,
     ) -> dict[str, Any]:
         """Returns a request in a dialect, without halves of surrogate pairs."""
         written: dict[str, Any] = whole_json(
@@ -242,14 +242,14 @@ class Provider(ABC):
         )
         return written
 
-    def _accept(self, dialect: Dialect, began: Dialect) -> None:
+    def _accept(self, dialect: ServerDialect, began: ServerDialect) -> None:
         """Keeps a dialect in which the server has answered after it refused another."""
         self._accepted = True
         if dialect != began and (changes := dialect.changes(self._dialect)):
             log.warning("%s refused a request and accepts another: %s", self.endpoint.url, changes)
             self._dialect = dialect
 
-    async def greet(self, tools: Sequence[ToolSchema] | None = None) -> Reply:
+    async def greet(self, tools: Sequence[ToolSchema] | None = None) -> ModelReply:
         """Sends a short conversation in the form of an episode.
 
         Args:
@@ -292,10 +292,10 @@ class Provider(ABC):
         return f"{type(self).__name__}({self.endpoint!r})"
 
 
-def cost_of(usage: Usage, prices: Sequence[float]) -> float:
+def cost_of(usage: TokenUsage, prices: Sequence[float]) -> float:
     """Returns the cost of tokens; without a third price the cache gives no discount.
 
-    >>> cost_of(Usage(1000, 100, 600), (2.0, 10.0, 0.5)) * 1e6
+    >>> cost_of(TokenUsage(1000, 100, 600), (2.0, 10.0, 0.5)) * 1e6
     2100.0
     """
     prompt, completion, cached = (*prices, prices[0])[:3]

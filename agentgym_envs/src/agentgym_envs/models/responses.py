@@ -5,24 +5,24 @@ from typing import Any
 
 from agentgym_envs.errors import MissingExtra
 from agentgym_envs.models.answers import (
+    ModelReply,
     NotOfTheProtocol,
-    Reply,
     ToolCall,
     called,
     counted,
     finish_of,
     text_of,
 )
-from agentgym_envs.models.dialect import Dialect
-from agentgym_envs.models.endpoint import Message, ToolSchema
+from agentgym_envs.models.dialect import ServerDialect
+from agentgym_envs.models.endpoint import ChatMessage, ToolSchema
 from agentgym_envs.models.parts import EMPTY, content, replayed, system_text, turns
-from agentgym_envs.models.provider import Provider
+from agentgym_envs.models.provider import ModelClient
 
 API = "responses"
 
 
-class Responses(Provider):
-    """OpenAI's models. See :class:`~agentgym_envs.models.provider.Provider`."""
+class ResponsesClient(ModelClient):
+    """OpenAI's models. See :class:`~agentgym_envs.models.provider.ModelClient`."""
 
     def __init__(self, *args: Any, **options: Any):
         super().__init__(*args, **options)
@@ -34,10 +34,10 @@ class Responses(Provider):
 
     def request(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[ChatMessage],
         tools: Sequence[ToolSchema] | None,
         seed: int | None,
-        dialect: Dialect,
+        dialect: ServerDialect,
     ) -> dict[str, Any]:
         """Returns the arguments of the SDK. The API has no seed."""
         endpoint = self.endpoint
@@ -56,7 +56,7 @@ class Responses(Provider):
             **{name: value for name, value in options.items() if value is not None},
         }
 
-    async def send(self, request: Mapping[str, Any]) -> Reply:
+    async def send(self, request: Mapping[str, Any]) -> ModelReply:
         """Sends a request once."""
         raw = await self._sdk.responses.with_raw_response.create(**request)
         return await self.parsed(raw, read)
@@ -79,7 +79,7 @@ def tool(schema: ToolSchema) -> dict[str, Any]:
     }
 
 
-def items(message: Message) -> list[dict[str, Any]]:
+def items(message: ChatMessage) -> list[dict[str, Any]]:
     """Returns a message in the API's form."""
     if message["role"] == "tool":
         result = {"type": "function_call_output", "call_id": message["tool_call_id"]}
@@ -99,7 +99,7 @@ def items(message: Message) -> list[dict[str, Any]]:
     return [{"role": "user", "content": parts}]
 
 
-def _said(message: Message) -> list[dict[str, Any]]:
+def _said(message: ChatMessage) -> list[dict[str, Any]]:
     """Returns an assistant's message that has no form of this API."""
     text = str(message["content"])
     calls: list[dict[str, Any]] = [
@@ -116,7 +116,7 @@ def _said(message: Message) -> list[dict[str, Any]]:
     return [*([{"role": "assistant", "content": text}] if text.strip() else []), *calls]
 
 
-def read(answer: Mapping[str, Any]) -> Reply:
+def read(answer: Mapping[str, Any]) -> ModelReply:
     """Parses a response.
 
     Raises:
@@ -130,7 +130,7 @@ def read(answer: Mapping[str, Any]) -> Reply:
     calls = tuple(_call(item) for item in output if item["type"] == "function_call")
     why = (answer.get("incomplete_details") or {}).get("reason") or ""
     usage = answer.get("usage") or {}
-    return Reply(
+    return ModelReply(
         text="".join(text_of(part.get("text") or part.get("refusal")) for part in said),
         tool_calls=calls,
         reasoning="\n".join(_thoughts(item) for item in output if item["type"] == "reasoning"),

@@ -17,14 +17,14 @@ from agentgym_envs.errors import (
     ProviderRefused,
 )
 from agentgym_envs.models.answers import (
-    Complaint,
+    ErrorAnswer,
     NotOfTheProtocol,
     read_complaint,
     reason,
     seconds_to_wait,
 )
-from agentgym_envs.models.endpoint import Endpoint
-from agentgym_envs.models.slots import Slots
+from agentgym_envs.models.endpoint import ModelEndpoint
+from agentgym_envs.models.slots import RequestSlots
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Failure:
+class FailedTry:
     """A failed try.
 
     It is a value and not an exception, so the final error has no chain of library exceptions.
@@ -54,7 +54,7 @@ class Failure:
     wait: float | None = None
 
 
-class Retry:
+class RetryPolicy:
     """Repeats requests whose failure can pass.
 
     Args:
@@ -71,14 +71,14 @@ class Retry:
 
     def __init__(
         self,
-        endpoint: Endpoint,
+        endpoint: ModelEndpoint,
         key: str,
         *,
         connections: int,
         sleep: Callable[[float], Awaitable[Any]],
     ):
         self.endpoint, self._key = endpoint, key
-        self.slots = Slots(connections)
+        self.slots = RequestSlots(connections)
         self.on_failure: Callable[[ProviderError, float | None], None] = lambda error, wait: None
         self._sleep, self._random = sleep, random.Random()
 
@@ -91,7 +91,7 @@ class Retry:
         slow = number = 0
         while True:
             found = await self._try(send)
-            if not isinstance(found, Failure):
+            if not isinstance(found, FailedTry):
                 return found
             slow, number = slow + found.slow, number + 1
             if not found.again or number > retries or slow > SLOW:
@@ -110,7 +110,7 @@ class Retry:
             1 - JITTER * self._random.random()
         )
 
-    async def _try(self, send: Callable[[], Awaitable[T]]) -> T | Failure:
+    async def _try(self, send: Callable[[], Awaitable[T]]) -> T | FailedTry:
         async with self.slots.request() as request:
             try:
                 async with asyncio.timeout(self.endpoint.timeout):
@@ -124,7 +124,7 @@ class Retry:
                 request.refused = True
             return failure
 
-    def _failure(self, error: Exception) -> Failure:
+    def _failure(self, error: Exception) -> FailedTry:
         """Sorts an exception of a library by the ``httpx2`` exception or response that it holds.
 
         Exceptions of another origin are raised again.
@@ -145,7 +145,7 @@ class Retry:
             return self._made(f"{url}: the connection was lost: {type(cause).__name__} {cause}")
         raise error
 
-    def _unreadable(self, error: NotOfTheProtocol) -> Failure:
+    def _unreadable(self, error: NotOfTheProtocol) -> FailedTry:
         """Sorts an answer with status 200: some gateways answer every request with 200."""
         url, answer = self.endpoint.url, error.answer
         said = read_complaint(self._without_key(answer.text if answer else str(error)))
@@ -160,7 +160,7 @@ class Retry:
         )
         return self._made(text, status=200)
 
-    def _answered(self, answer: httpx2.Response) -> Failure:
+    def _answered(self, answer: httpx2.Response) -> FailedTry:
         """Sorts an answer with an error status."""
         status, body = answer.status_code, self._without_key(answer.text)
         complaint = read_complaint(body)
@@ -219,9 +219,9 @@ class Retry:
         status: int | None = None,
         answer: str = "",
         **how: Any,
-    ) -> Failure:
+    ) -> FailedTry:
         message = " ".join(self._without_key(text).split())
-        return Failure(kind(message, status, self._without_key(answer)), **how)
+        return FailedTry(kind(message, status, self._without_key(answer)), **how)
 
     def _without_key(self, text: str) -> str:
         """Removes the key, which servers can repeat.
@@ -231,7 +231,7 @@ class Retry:
         return text.replace(self._key, "…") if len(self._key) >= 8 else text
 
 
-def _may_pass(answer: httpx2.Response, complaint: Complaint) -> bool:
+def _may_pass(answer: httpx2.Response, complaint: ErrorAnswer) -> bool:
     """Returns whether a retry can help.
 
     The server's ``x-should-retry`` header decides. Without it, an exhausted quota is not retried.

@@ -16,7 +16,7 @@ FORGET = 0.1  # part of the way that the usual share falls to a smaller one
 
 
 @dataclass
-class Request:
+class SlotRequest:
     """A request in a slot.
 
     Attributes:
@@ -28,7 +28,7 @@ class Request:
     refused: bool | None = None
 
 
-class Slots:
+class RequestSlots:
     """A semaphore whose limit adapts to the share of requests that an overloaded server refuses.
 
     Each decision rests on a sample of requests that began after the last decision, so the requests
@@ -51,10 +51,10 @@ class Slots:
         self._start_sample()
 
     @asynccontextmanager
-    async def request(self) -> AsyncIterator[Request]:
+    async def request(self) -> AsyncIterator[SlotRequest]:
         """Waits for a slot. The caller sets ``refused`` before the end."""
         await self._free.acquire()
-        request = Request(self._sample if self._begun < self._size else None)
+        request = SlotRequest(self._sample if self._begun < self._size else None)
         self._begun += request.sample is not None
         try:
             yield request

@@ -11,7 +11,7 @@ from typing import Any
 from agentgym_envs.core import ENV_KEYWORDS, Outcome, TextEnv
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.multi.make import game_beside
-from agentgym_envs.multi.match import Match
+from agentgym_envs.multi.match import GameMatch
 from agentgym_envs.multi.players import make_player
 from agentgym_envs.tasks import Task, TaskSet
 
@@ -74,7 +74,7 @@ class SeatsEnv(TextEnv):
         self._seat_opponents()
         drawn = copy(rng).random()  # a copy: the game is the same whoever plays
         self._rngs = {seat: random.Random(f"{seat} {drawn}") for seat in self._players}
-        self.match, self.seat = Match(self.game, task, rng), self.seats[0]
+        self.match, self.seat = GameMatch(self.game, task, rng), self.seats[0]
         self._go_on()
         return self.match.see(self.seat), self.game.goal(self.seat)
 

@@ -1,7 +1,7 @@
 """The contract of a game: ``TextGame``, several seats that read and write strings.
 
 A game says who acts now, one seat or several at once, and what each sees of what they said. It
-knows nothing of PettingZoo, Gymnasium or who plays: :class:`agentgym_envs.multi.match.Match`
+knows nothing of PettingZoo, Gymnasium or who plays: :class:`agentgym_envs.multi.match.GameMatch`
 carries it out, ``env.py`` and ``zoo.py`` show it to others.
 
 Three words have one meaning each:
@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 from agentgym_envs.core import Outcome, Tool
 from agentgym_envs.tasks import Task, TaskSet
 
-Player = Callable[[Any, str, random.Random], str]
+ScriptedPlayer = Callable[[Any, str, random.Random], str]
 """A player: called with the game, the seat's name and the player's random generator."""
 
 
@@ -41,7 +41,7 @@ class TextGame(metaclass=ABCMeta):
     """See :class:`agentgym_envs.TextEnv`."""
     max_invalid_actions: ClassVar[int] = 3
     """A seat forfeits after this many invalid actions in a row: see :meth:`forfeit`."""
-    players: ClassVar[Mapping[str, Player]] = MappingProxyType({})
+    players: ClassVar[Mapping[str, ScriptedPlayer]] = MappingProxyType({})
     """Scripted players of this game beside "random" and "oracle", by name."""
     opponents: ClassVar[str] = "random"
     """The player of the other seats by default.

@@ -9,7 +9,7 @@ from agentgym_envs.multi.game import TextGame
 from agentgym_envs.tasks import Task
 
 
-class Match:
+class GameMatch:
     """A game in progress.
 
     Args:

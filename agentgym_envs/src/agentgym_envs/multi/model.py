@@ -5,9 +5,9 @@ import os
 import random
 from concurrent.futures import ThreadPoolExecutor
 
-from agentgym_envs.models.client import Client, Message
-from agentgym_envs.models.endpoint import Endpoint
-from agentgym_envs.wrappers.formats import Plain
+from agentgym_envs.models.client import ChatClient, ChatMessage
+from agentgym_envs.models.endpoint import ModelEndpoint
+from agentgym_envs.wrappers.formats import PlainFormat
 from agentgym_envs.wrappers.responses import FormatError
 
 
@@ -29,11 +29,11 @@ class ModelPlayer:
 
     def __init__(self, rules: str, model: str):
         base_url = os.environ.get("OPENAI_BASE_URL", "https://api.openai.com/v1")
-        self._endpoint = Endpoint(model=model, base_url=base_url, api_key_env="OPENAI_API_KEY")
+        self._endpoint = ModelEndpoint(model=model, base_url=base_url, api_key_env="OPENAI_API_KEY")
         self._endpoint.key()  # raises now if the key is missing
-        self._format = Plain({})
-        self._rules: Message = {"role": "system", "content": rules}
-        self._messages: list[Message] = []
+        self._format = PlainFormat({})
+        self._rules: ChatMessage = {"role": "system", "content": rules}
+        self._messages: list[ChatMessage] = []
 
     def __call__(self, seen: str, rng: random.Random) -> str:
         """Returns an action for the unseen text."""
@@ -47,5 +47,5 @@ class ModelPlayer:
             return ""
 
     async def _ask(self) -> str:
-        async with Client(self._endpoint) as client:
+        async with ChatClient(self._endpoint) as client:
             return (await client.complete([self._rules, *self._messages])).text

@@ -10,12 +10,12 @@ from functools import partial
 from agentgym_envs.errors import ArgumentError, UnknownName
 from agentgym_envs.multi.game import TextGame
 
-Seated = Callable[[str, random.Random], str]
+SeatPolicy = Callable[[str, random.Random], str]
 """Returns an action for the unseen text of its seat. It can be pickled if the game can."""
 MODEL = "model:"
 
 
-def make_player(game: TextGame, seat: str, name: str) -> Seated:
+def make_player(game: TextGame, seat: str, name: str) -> SeatPolicy:
     """Returns a player for a seat.
 
     Args:

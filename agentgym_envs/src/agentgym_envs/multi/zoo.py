@@ -18,13 +18,13 @@ from agentgym_envs import registry
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.multi.game import TextGame
 from agentgym_envs.multi.make import make_game
-from agentgym_envs.multi.match import Match
+from agentgym_envs.multi.match import GameMatch
 from agentgym_envs.plugins import ENVIRONMENTS, discover
 from agentgym_envs.spaces import Unicode
 from agentgym_envs.tasks import Task, named_task, select
 
 
-class _Table:
+class _ZooGame:
     """What both forms share: the game, its tasks, spaces and seeds.
 
     Args:
@@ -75,7 +75,7 @@ class _Table:
             drawn, self.task_ids, named=named, filtered=self.filtered
         )
         self._log = []
-        self.match = Match(self.game, self._task, rng)
+        self.match = GameMatch(self.game, self._task, rng)
 
     def info(self, agent: str) -> dict[str, Any]:
         """Returns an agent's info; ``acts`` says that its next action counts.
@@ -124,7 +124,7 @@ class ParallelText(pettingzoo.ParallelEnv[str, str, str]):  # type: ignore[misc]
     Observations and actions are strings; an observation is the new text for an agent.
     """
 
-    def __init__(self, table: _Table):
+    def __init__(self, table: _ZooGame):
         self._table = table
         self.metadata, self.render_mode = (
             table.metadata | {"is_parallelizable": True},
@@ -201,7 +201,7 @@ class TurnsText(pettingzoo.AECEnv[str, dict[str, str], str | None]):  # type: ig
     :class:`ParallelText` is.
     """
 
-    def __init__(self, table: _Table):
+    def __init__(self, table: _ZooGame):
         super().__init__()
         self._table = table
         self.metadata, self.render_mode = (
@@ -300,7 +300,7 @@ def make_parallel(
     **kwargs: Any,
 ) -> ParallelText:
     """Makes a game as a PettingZoo parallel environment; ``kwargs`` are the game's own."""
-    return ParallelText(_Table(make_game(game_id, **kwargs), game_id, split, tasks, render_mode))
+    return ParallelText(_ZooGame(make_game(game_id, **kwargs), game_id, split, tasks, render_mode))
 
 
 def make_aec(
@@ -312,7 +312,7 @@ def make_aec(
     **kwargs: Any,
 ) -> TurnsText:
     """Makes a game as a PettingZoo AEC environment; ``kwargs`` are the game's own."""
-    return TurnsText(_Table(make_game(game_id, **kwargs), game_id, split, tasks, render_mode))
+    return TurnsText(_ZooGame(make_game(game_id, **kwargs), game_id, split, tasks, render_mode))
 
 
 for _id, _plugin in discover(ENVIRONMENTS).items():

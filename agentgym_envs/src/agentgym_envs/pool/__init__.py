@@ -2,15 +2,15 @@
 
 from typing import TYPE_CHECKING, Any
 
-from agentgym_envs.pool.description import Description, describe
+from agentgym_envs.pool.description import EnvDescription, describe
 from agentgym_envs.pool.pool import EnvPool
-from agentgym_envs.pool.result import Result
+from agentgym_envs.pool.result import PoolResult
 
 if TYPE_CHECKING:
     from agentgym_envs.pool.asynchronous import AsyncEnvPool
     from agentgym_envs.pool.shared import SharedPool
 
-__all__ = ["AsyncEnvPool", "Description", "EnvPool", "Result", "SharedPool", "describe"]
+__all__ = ["AsyncEnvPool", "EnvDescription", "EnvPool", "PoolResult", "SharedPool", "describe"]
 
 
 def __getattr__(name: str) -> Any:

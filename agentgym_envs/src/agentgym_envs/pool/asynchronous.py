@@ -12,7 +12,7 @@ import gymnasium
 
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.pool.pool import EnvPool
-from agentgym_envs.pool.result import Result
+from agentgym_envs.pool.result import PoolResult
 
 
 class _Asked(NamedTuple):
@@ -21,7 +21,7 @@ class _Asked(NamedTuple):
     env: int
     ask: Callable[[], None]
     """Passes the request to the pool."""
-    answer: asyncio.Future[Result]
+    answer: asyncio.Future[PoolResult]
 
 
 class AsyncEnvPool:
@@ -42,7 +42,7 @@ class AsyncEnvPool:
         self._asked: list[_Asked] = []
         # One queue per environment: a cancelled caller's request is still ahead of the next
         # caller's.
-        self._waiting: defaultdict[int, deque[asyncio.Future[Result]]] = defaultdict(deque)
+        self._waiting: defaultdict[int, deque[asyncio.Future[PoolResult]]] = defaultdict(deque)
         self._watched: dict[socket.socket, bool] = {}
         """The sockets that the loop watches, and whether also for room to write."""
         self._wanted: dict[socket.socket, bool] = {}
@@ -60,26 +60,26 @@ class AsyncEnvPool:
         seed: int | None = None,
         options: dict[str, Any] | None = None,
         keywords: dict[str, Any] | None = None,
-    ) -> Result:
+    ) -> PoolResult:
         """See :meth:`EnvPool.reset`."""
         return await self._ask(
             index,
             lambda: self._pool.reset(index, seed=seed, options=options, keywords=keywords),
         )
 
-    async def send(self, index: int, action: str, *, bare: bool = False) -> Result:
+    async def send(self, index: int, action: str, *, bare: bool = False) -> PoolResult:
         """See :meth:`EnvPool.send`."""
         return await self._ask(index, lambda: self._pool.send(index, action, bare=bare))
 
-    async def ask_oracle(self, index: int) -> Result:
+    async def ask_oracle(self, index: int) -> PoolResult:
         """See :meth:`EnvPool.ask_oracle`."""
         return await self._ask(index, lambda: self._pool.ask_oracle(index))
 
-    async def ask_description(self, index: int) -> Result:
+    async def ask_description(self, index: int) -> PoolResult:
         """See :meth:`EnvPool.ask_description`."""
         return await self._ask(index, lambda: self._pool.ask_description(index))
 
-    async def drop(self, index: int) -> Result:
+    async def drop(self, index: int) -> PoolResult:
         """See :meth:`EnvPool.drop`."""
         return await self._ask(index, lambda: self._pool.drop(index))
 
@@ -98,7 +98,7 @@ class AsyncEnvPool:
     async def __aexit__(self, *error: object) -> None:
         await self.close()
 
-    async def _ask(self, index: int, ask: Callable[[], None]) -> Result:
+    async def _ask(self, index: int, ask: Callable[[], None]) -> PoolResult:
         if self._closed:
             raise gymnasium.error.ClosedEnvironmentError("the pool is closed")
         waiting = self._waiting[index]
@@ -106,7 +106,7 @@ class AsyncEnvPool:
             raise ArgumentError(
                 f"environment {index} has not answered its last request; await that answer first"
             )
-        answer: asyncio.Future[Result] = self._loop.create_future()
+        answer: asyncio.Future[PoolResult] = self._loop.create_future()
         waiting.append(answer)
         if not self._asked:
             self._loop.call_soon(self._turn)
@@ -137,7 +137,7 @@ class AsyncEnvPool:
             if not request.answer.cancelled():
                 request.answer.set_exception(error)
 
-    def _tell(self, results: list[Result]) -> None:
+    def _tell(self, results: list[PoolResult]) -> None:
         for result in results:
             answer = self._waiting[result.index].popleft()
             if not answer.cancelled():

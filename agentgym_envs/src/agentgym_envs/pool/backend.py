@@ -8,18 +8,18 @@ from collections.abc import Container
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from agentgym_envs.errors import EnvFailure
-from agentgym_envs.pool.handle import Request
-from agentgym_envs.pool.result import Result
-from agentgym_envs.pool.wire import Inbox
+from agentgym_envs.pool.handle import PoolRequest
+from agentgym_envs.pool.result import PoolResult
+from agentgym_envs.pool.wire import MessageInbox
 
 GLANCE = 1.0  # seconds between checks whether a silent worker or host is alive
 
 
-class AnyLink(Protocol):
+class BackendLink(Protocol):
     """A connection to a worker or a host."""
 
     socket: socket.socket
-    inbox: Inbox
+    inbox: MessageInbox
     """The answers of the worker or the host."""
     made: set[int]
     """The environments that exist there."""
@@ -27,7 +27,7 @@ class AnyLink(Protocol):
     """The reason to replace the link, or None."""
 
     @property
-    def head(self) -> Request | None:
+    def head(self) -> PoolRequest | None:
         """Returns the first request without an answer, if there is one."""
 
     @property
@@ -35,33 +35,33 @@ class AnyLink(Protocol):
         """Whether something is to be sent."""
 
 
-Link = TypeVar("Link", bound=AnyLink)
+LinkT = TypeVar("LinkT", bound=BackendLink)
 
 
-class State(NamedTuple, Generic[Link]):
+class PoolState(NamedTuple, Generic[LinkT]):
     """The state of a pool. Fields that change together change by one assignment of a new state."""
 
-    links: list[Link | None]
+    links: list[LinkT | None]
     """The connections to workers or hosts, by slot."""
-    asked: dict[int, Request]
+    asked: dict[int, PoolRequest]
     """Requests without a result from :meth:`EnvPool.recv` so far, by number."""
-    answers: dict[int, Result]
+    answers: dict[int, PoolResult]
     """Results that the next :meth:`EnvPool.recv` returns, by the number of the request."""
     lost: dict[int, EnvFailure]
     """Environments that lost their worker or host, by index; the error answers their steps."""
     places: dict[int, int]
     """Slots of environments, by index; empty if the index itself decides the slot."""
-    waiting: dict[int, Request]
+    waiting: dict[int, PoolRequest]
     """Requests that wait for a slot, by number, in order; empty if every slot is always free."""
 
 
-class Limits(NamedTuple):
+class PoolLimits(NamedTuple):
     """The time limits of a pool, in seconds."""
 
     timeout: float
     start_timeout: float
 
-    def of(self, request: Request, made: Container[int]) -> float:
+    def of(self, request: PoolRequest, made: Container[int]) -> float:
         """Returns the limit of a request.
 
         Args:
@@ -72,19 +72,19 @@ class Limits(NamedTuple):
         return self.start_timeout if starts else self.timeout
 
 
-def new_state(slots: int) -> State[Link]:
+def new_state(slots: int) -> PoolState[LinkT]:
     """Returns the state of a pool without requests."""
-    return State([None] * slots, {}, {}, {}, {}, {})
+    return PoolState([None] * slots, {}, {}, {}, {}, {})
 
 
-class Backend(ABC, Generic[Link]):
+class PoolBackend(ABC, Generic[LinkT]):
     """Passes the requests of a pool on and collects the answers.
 
     A signal handler can raise between any two instructions. Each method leaves a state from which
     the next call can continue.
     """
 
-    state: State[Link]
+    state: PoolState[LinkT]
 
     @abstractmethod
     def dispatch(self) -> None:
@@ -98,7 +98,7 @@ class Backend(ABC, Generic[Link]):
         """Fails the requests of links with a fault, and replaces these links."""
 
     @abstractmethod
-    def digest(self, link: Link) -> None:
+    def digest(self, link: LinkT) -> None:
         """Stores the answers that a link has received.
 
         After an interrupt between storing an answer and removing it from the inbox, it is stored
@@ -106,11 +106,11 @@ class Backend(ABC, Generic[Link]):
         """
 
     @abstractmethod
-    def serve(self, link: Link) -> None:
+    def serve(self, link: LinkT) -> None:
         """Sends and receives as much as a link's socket allows; notes a fault."""
 
     @abstractmethod
-    def check(self, busy: list[Link]) -> None:
+    def check(self, busy: list[LinkT]) -> None:
         """Notes the links of ``busy`` that are too late or have ended."""
 
     @abstractmethod
@@ -129,7 +129,7 @@ class Backend(ABC, Generic[Link]):
     def pids(self) -> list[int]:
         """Returns the process ids of the workers on this machine."""
 
-    def busy(self) -> list[Link]:
+    def busy(self) -> list[LinkT]:
         """Returns the links that have a request and no fault."""
         return [link for link in self.state.links if link and link.head and not link.fault]
 
@@ -170,7 +170,7 @@ class Backend(ABC, Generic[Link]):
         self.check(busy)
         return woken
 
-    def store(self, link: Link, request: Request, result: Result) -> None:
+    def store(self, link: LinkT, request: PoolRequest, result: PoolResult) -> None:
         """Stores the result in the first message of a link, and removes the message."""
         if result.error or request.kind == "drop":
             link.made.discard(result.index)
@@ -179,7 +179,7 @@ class Backend(ABC, Generic[Link]):
         self.state.answers[request.id] = result
         link.inbox.take(request.id)
 
-    def answered(self) -> list[Result]:
+    def answered(self) -> list[PoolResult]:
         """Returns the results that are ready; until they are removed, they stay outstanding."""
         for number in self.state.answers:
             self.state.asked.pop(number, None)

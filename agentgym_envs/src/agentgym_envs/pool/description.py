@@ -7,7 +7,7 @@ from agentgym_envs.core import Tool
 from agentgym_envs.pool.pool import EnvPool
 
 
-class Description(NamedTuple):
+class EnvDescription(NamedTuple):
     """Facts about an environment that are known before its first episode."""
 
     instructions: str
@@ -29,7 +29,7 @@ class Description(NamedTuple):
         return self.seats if len(self.seats) > 1 else ()
 
 
-def describe(env_id: str, *, action_format: str | None = None, **kwargs: Any) -> Description:
+def describe(env_id: str, *, action_format: str | None = None, **kwargs: Any) -> EnvDescription:
     """Creates an environment in a worker and returns its description.
 
     The time limit is :class:`EnvPool`'s ``start_timeout``.
@@ -50,4 +50,4 @@ def describe(env_id: str, *, action_format: str | None = None, **kwargs: Any) ->
         pool.ask_description(0)
         (result,) = pool.recv()
         result.check()
-        return Description(**result.info or {})
+        return EnvDescription(**result.info or {})

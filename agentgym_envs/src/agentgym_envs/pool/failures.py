@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from agentgym_envs.errors import EnvFailure, EnvTimeout, NeighbourFailed, WorkerDied
-from agentgym_envs.pool.handle import Request
+from agentgym_envs.pool.handle import PoolRequest
 
 Failures = dict[int, EnvFailure]
 STATELESS = ("reset", "drop")  # kinds of requests that need no earlier state
@@ -12,7 +12,7 @@ STATELESS = ("reset", "drop")  # kinds of requests that need no earlier state
 def failures(
     env_id: str,
     indices: Iterable[int],
-    requests: Sequence[Request],
+    requests: Sequence[PoolRequest],
     begun: int,
     kind: type[EnvFailure],
     why: str,
@@ -45,7 +45,7 @@ def failures(
     return failed, after
 
 
-def _loss(env_id: str, index: int, culprit: Request | None, why: str) -> EnvFailure:
+def _loss(env_id: str, index: int, culprit: PoolRequest | None, why: str) -> EnvFailure:
     """Returns the error that answers the steps of an environment without its worker."""
     name = f"{env_id} environment {index}"
     if culprit is None:
@@ -55,7 +55,7 @@ def _loss(env_id: str, index: int, culprit: Request | None, why: str) -> EnvFail
     return NeighbourFailed(f"{name} was lost with environment {culprit.index}, which failed: {why}")
 
 
-def stateless(requests: Sequence[Request], lost: Failures) -> Failures:
+def stateless(requests: Sequence[PoolRequest], lost: Failures) -> Failures:
     """Returns the failures of requests to environments in ``lost``.
 
     A reset or a drop among the requests removes its environment from ``lost``.

@@ -15,7 +15,7 @@ from typing import Any
 
 from agentgym_envs import errors
 from agentgym_envs.errors import AgentGymError, ArgumentError, message_of, shown
-from agentgym_envs.pool.wire import BadMessage, Inbox, pack
+from agentgym_envs.pool.wire import BadMessage, MessageInbox, pack
 
 TOKEN = "AGENTGYM_POOL_TOKEN"  # the variable of the environment
 PROTOCOL = 1
@@ -70,7 +70,7 @@ def connect(address: str, token: str | None, setup: bytes) -> socket.socket:
     connection = socket.create_connection(parse_address(address), CONNECT_TIMEOUT)
     try:
         keep_alive(connection)
-        inbox = Inbox()
+        inbox = MessageInbox()
         for message in (pack(greeting(token)), setup):
             connection.settimeout(ANSWER_TIMEOUT)
             connection.sendall(message)
@@ -116,7 +116,7 @@ def check(given: dict[str, Any], token: str | None) -> None:
             )
 
 
-def receive(connection: socket.socket, inbox: Inbox, seconds: float) -> dict[str, Any]:
+def receive(connection: socket.socket, inbox: MessageInbox, seconds: float) -> dict[str, Any]:
     """Returns the next message of a blocking socket.
 
     Raises:

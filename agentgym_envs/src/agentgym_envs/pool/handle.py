@@ -18,7 +18,7 @@ from typing import IO, NamedTuple
 
 from agentgym_envs import descendants
 from agentgym_envs.errors import EnvFailure
-from agentgym_envs.pool.wire import Inbox
+from agentgym_envs.pool.wire import MessageInbox
 from agentgym_envs.processes import python_command, python_environment, temporary_folder
 
 log = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ LAST_BREATH = 2.0  # seconds in which a process must end after closing its socke
 
 
 @dataclass(frozen=True)
-class Request:
+class PoolRequest:
     """One request: its number, environment, kind and bytes, and what a change of hosts needs."""
 
     id: int
@@ -42,13 +42,13 @@ class Request:
     """The request has keywords, with which only it can create the environment."""
 
 
-class _Queued(NamedTuple):
-    request: Request
+class _QueuedRequest(NamedTuple):
+    request: PoolRequest
     end: int
     """Bytes from the start of the stream to the end of this request."""
 
 
-class Handle:
+class WorkerHandle:
     """Starts a worker and communicates with it, without blocking.
 
     A signal handler can raise between any two instructions. Each method leaves a state from which
@@ -62,8 +62,8 @@ class Handle:
     def __init__(self, setup: bytes):
         self.process, self.socket, self._board, self.folder = _start()
         assert self.process.stderr is not None
-        self._words = _Tail(self.process.stderr)
-        self.inbox = Inbox()
+        self._words = _OutputTail(self.process.stderr)
+        self.inbox = MessageInbox()
         """The worker's answers."""
         self.made: set[int] = set()
         """The environments that the worker has created."""
@@ -72,20 +72,20 @@ class Handle:
         self.fault: tuple[type[EnvFailure], str | None] | None = None
         """The reason to replace the worker."""
         self._setup = setup
-        self._queue: deque[_Queued] = deque()
+        self._queue: deque[_QueuedRequest] = deque()
         self._sent = deque([0])
         """Bytes of each call of ``send``."""
         self._deaf = False
         self._end = ""
 
     @property
-    def requests(self) -> list[Request]:
+    def requests(self) -> list[PoolRequest]:
         """Returns the requests that have no answer yet; the worker answers in this order."""
         self._forget_answered()
         return [request for request, _ in self._queue]
 
     @property
-    def head(self) -> Request | None:
+    def head(self) -> PoolRequest | None:
         """Returns the first of :attr:`requests`, if there is one."""
         self._forget_answered()
         return self._queue[0].request if self._queue else None
@@ -95,12 +95,12 @@ class Handle:
         """Returns the number of the last of :attr:`requests`; 0 if there is none."""
         return self._queue[-1].request.id if self._queue else 0
 
-    def submit(self, request: Request) -> None:
+    def submit(self, request: PoolRequest) -> None:
         """Queues a request; :meth:`flush` sends it."""
         if self.head is None:
             self.since = time.monotonic()  # for the case that nothing can be sent now
         before = self._queue[-1].end if self._queue else max(self._count_sent(), len(self._setup))
-        self._queue.append(_Queued(request, before + len(request.packed)))
+        self._queue.append(_QueuedRequest(request, before + len(request.packed)))
 
     @property
     def has_unsent(self) -> bool:
@@ -233,7 +233,7 @@ def _start_in(folder: str) -> tuple[subprocess.Popen[bytes], socket.socket, mmap
     return process, ours, board
 
 
-class _Tail:
+class _OutputTail:
     """Keeps the end of a process's output; reads all of it, so the process never blocks."""
 
     def __init__(self, stream: IO[bytes]):
@@ -256,16 +256,16 @@ class _Tail:
                 self._end = (self._end + data)[-LAST_WORDS:]
 
 
-def successor(setup: bytes, requests: list[Request]) -> Handle:
+def successor(setup: bytes, requests: list[PoolRequest]) -> WorkerHandle:
     """Starts a worker and submits the requests that its predecessor left unanswered."""
-    worker = Handle(setup)
+    worker = WorkerHandle(setup)
     for request in requests:
         worker.submit(request)
     worker.flush()
     return worker
 
 
-def end_all(workers: list[Handle], timeout: float) -> None:
+def end_all(workers: list[WorkerHandle], timeout: float) -> None:
     """Ends workers: closes their sockets, then kills the processes and children that are left.
 
     Args:
@@ -285,7 +285,7 @@ def end_all(workers: list[Handle], timeout: float) -> None:
         worker.remove_folder()
 
 
-def _wait_all(workers: list[Handle], seconds: float) -> None:
+def _wait_all(workers: list[WorkerHandle], seconds: float) -> None:
     end = time.monotonic() + seconds
     for worker in workers:
         with suppress(subprocess.TimeoutExpired):

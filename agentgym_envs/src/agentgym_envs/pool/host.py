@@ -30,11 +30,11 @@ from agentgym_envs.pool.greeting import (
     receive,
     refusal_of,
 )
-from agentgym_envs.pool.handle import Request
+from agentgym_envs.pool.handle import PoolRequest
 from agentgym_envs.pool.messages import answer_of
 from agentgym_envs.pool.pool import EnvPool
-from agentgym_envs.pool.wire import BadMessage, Inbox, numbered, pack, parse, split_number
-from agentgym_envs.pool.workers import SpreadWorkers, Workers
+from agentgym_envs.pool.wire import BadMessage, MessageInbox, numbered, pack, parse, split_number
+from agentgym_envs.pool.workers import SpreadBackend, WorkerBackend
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ ACCEPTED = pack({})
 class HostPool(EnvPool):
     """The pool of a driver."""
 
-    _workers: ClassVar[type[Workers]] = SpreadWorkers
+    _workers: ClassVar[type[WorkerBackend]] = SpreadBackend
 
     def forward(self, index: int, kind: str, body: bytes) -> None:
         """Requests what a driver's pool has checked.
@@ -64,10 +64,10 @@ class HostPool(EnvPool):
         """
         number = next(self._numbers)
         _, rest = split_number(body)
-        self._put(Request(number, index, kind, numbered(number, rest)))
+        self._put(PoolRequest(number, index, kind, numbered(number, rest)))
 
 
-class Connection:
+class DriverConnection:
     """A driver's connection.
 
     Args:
@@ -78,7 +78,7 @@ class Connection:
         RuntimeError: the system allows no further thread.
     """
 
-    def __init__(self, connection: socket.socket, inbox: Inbox):
+    def __init__(self, connection: socket.socket, inbox: MessageInbox):
         self._socket, self._inbox = connection, inbox
         self._numbers: defaultdict[int, deque[int | None]] = defaultdict(deque)
         """The driver's numbers of the requests, by environment, in order; None: no answer."""
@@ -192,7 +192,7 @@ class _Greeting:
     """A connection that has not sent its greeting."""
 
     def __init__(self) -> None:
-        self.inbox = Inbox(GREETING_LONGEST)
+        self.inbox = MessageInbox(GREETING_LONGEST)
         self.end = time.monotonic() + GREETING_SECONDS
         self.reads = 0
 
@@ -214,7 +214,7 @@ class _Greeting:
         return message
 
 
-class Host:
+class HostServer:
     """Accepts the connections of drivers.
 
     Args:
@@ -224,7 +224,7 @@ class Host:
 
     def __init__(self, listener: socket.socket, token: str | None):
         self._listener, self._token = listener, token
-        self._connections: list[Connection] = []
+        self._connections: list[DriverConnection] = []
         self._greetings: dict[socket.socket, _Greeting] = {}
         """Connections without a greeting, the oldest first."""
         # Strangers leave room for the files of the workers.
@@ -277,7 +277,7 @@ class Host:
             check(message, self._token)
             self._forget(accepted)
             accepted.setblocking(True)
-            self._connections.append(Connection(accepted, greeting.inbox))
+            self._connections.append(DriverConnection(accepted, greeting.inbox))
             return
         except (OSError, BadMessage) as error:
             log.info("a connection ended: %s", error)

@@ -23,12 +23,12 @@ from itertools import takewhile
 
 from agentgym_envs.errors import AgentGymError, ArgumentError, HostLost, NoHost
 from agentgym_envs.pool import greeting
-from agentgym_envs.pool.backend import GLANCE, Backend, Limits, State, new_state
+from agentgym_envs.pool.backend import GLANCE, PoolBackend, PoolLimits, PoolState, new_state
 from agentgym_envs.pool.failures import stateless
-from agentgym_envs.pool.handle import Request
-from agentgym_envs.pool.link import LONGEST_LOOK, Link
+from agentgym_envs.pool.handle import PoolRequest
+from agentgym_envs.pool.link import LONGEST_LOOK, HostLink
 from agentgym_envs.pool.messages import parse_result
-from agentgym_envs.pool.result import Result
+from agentgym_envs.pool.result import PoolResult
 from agentgym_envs.pool.wire import BadMessage
 
 log = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ PAUSES = 0.5, 30.0  # first and longest pause before a lost host is tried again,
 TRIAL = 0.1  # seconds between two looks at an attempt to connect
 
 
-class Attempt:
+class ConnectionAttempt:
     """Connects to a host in a thread, so that no other host waits."""
 
     def __init__(self, address: str, token: str | None, setup: bytes):
@@ -67,18 +67,18 @@ class Attempt:
             self.abandon()
 
 
-class _Host:
+class _HostSlot:
     """A host's address, and the attempts to connect to it."""
 
     def __init__(self, address: str):
         self.address = address
-        self.attempt: Attempt | None = None
+        self.attempt: ConnectionAttempt | None = None
         self.error: Exception | str = ""
         self.pause = PAUSES[0]
         self.next_try = 0.0
 
 
-class Hosts(Backend[Link]):
+class HostBackend(PoolBackend[HostLink]):
     """Connections to hosts.
 
     Args:
@@ -99,13 +99,13 @@ class Hosts(Backend[Link]):
         setup: bytes,
         *,
         env_id: str,
-        limits: Limits,
+        limits: PoolLimits,
     ):
         self._check(addresses)
         self._greeting = token or os.environ.get(greeting.TOKEN), setup
         self._env_id, self._limits = env_id, limits
         self._addresses = addresses
-        self._hosts = [_Host(address) for address in addresses]
+        self._hosts = [_HostSlot(address) for address in addresses]
         self._newest = 0
         """The number of the last request that was seen."""
         self._pinned: set[int] = set()
@@ -113,7 +113,7 @@ class Hosts(Backend[Link]):
         self._uneven = False
         """Whether a host can have fewer environments than its share."""
         self._stranded = self._looked = 0.0
-        self.state: State[Link] = new_state(len(addresses))
+        self.state: PoolState[HostLink] = new_state(len(addresses))
         self._start()
 
     @staticmethod
@@ -126,7 +126,7 @@ class Hosts(Backend[Link]):
 
     def _start(self) -> None:
         """Connects to all hosts at the same time."""
-        attempts = [Attempt(host.address, *self._greeting) for host in self._hosts]
+        attempts = [ConnectionAttempt(host.address, *self._greeting) for host in self._hosts]
         try:
             for attempt in attempts:
                 attempt.thread.join()
@@ -142,7 +142,7 @@ class Hosts(Backend[Link]):
             raise
         for slot, attempt in enumerate(attempts):
             if attempt.connection:
-                self.state.links[slot] = Link(attempt.connection)
+                self.state.links[slot] = HostLink(attempt.connection)
             else:
                 log.warning("host %s: %s", self._hosts[slot].address, attempt.error)
 
@@ -155,7 +155,7 @@ class Hosts(Backend[Link]):
             self._newest = request.id
         for request in [*state.waiting.values()]:
             if request.kind == "drop" and request.index not in state.places:
-                state.answers[request.id] = Result(request.index)
+                state.answers[request.id] = PoolResult(request.index)
             elif (chosen := self._link(request)) is not None:
                 chosen.submit(request)
             else:
@@ -173,7 +173,7 @@ class Hosts(Backend[Link]):
         self._reconnect()
         self.dispatch()
 
-    def serve(self, link: Link) -> None:
+    def serve(self, link: HostLink) -> None:
         """Sends and receives as much as a socket allows."""
         link.flush()
         more = link.read()
@@ -181,7 +181,7 @@ class Hosts(Backend[Link]):
         if not more and not link.fault:
             link.fault = "it closed the connection"
 
-    def check(self, busy: list[Link]) -> None:
+    def check(self, busy: list[HostLink]) -> None:
         """Notes the hosts that are silent or too late; connects to lost hosts."""
         now = time.monotonic()
         for link in busy:
@@ -209,7 +209,7 @@ class Hosts(Backend[Link]):
         """Returns an empty list; the workers are on other machines."""
         return []
 
-    def _link(self, request: Request) -> Link | None:
+    def _link(self, request: PoolRequest) -> HostLink | None:
         """Returns the connection for a request; chooses a host if the environment has none.
 
         That is one of those with the fewest environments.
@@ -240,7 +240,7 @@ class Hosts(Backend[Link]):
             link.free(index)  # first: an interrupt must leave no environment behind
             self.state.places[index] = slot
 
-    def digest(self, link: Link) -> None:
+    def digest(self, link: HostLink) -> None:
         """Stores the answers that a host has sent.
 
         After an interrupt between storing an answer and removing it from the inbox, it is stored
@@ -260,7 +260,7 @@ class Hosts(Backend[Link]):
         except (BadMessage, TypeError) as error:
             link.fault = f"it sent {error}"
 
-    def _watch(self, link: Link) -> None:
+    def _watch(self, link: HostLink) -> None:
         """Gives up a host that is silent for too long."""
         if link.silence >= PING_AFTER and not link.pinged:
             link.ping()
@@ -271,7 +271,7 @@ class Hosts(Backend[Link]):
             if link.delay >= limit:
                 link.fault = f"it answered nothing within {limit:g} s"
 
-    def _fail(self, slot: int, link: Link, why: str) -> None:
+    def _fail(self, slot: int, link: HostLink, why: str) -> None:
         """Gives a host up; fails the steps of its environments; moves the resets that wait."""
         host = self._hosts[slot]
         link.close()
@@ -291,7 +291,11 @@ class Hosts(Backend[Link]):
             links=links,
             answers={
                 **state.answers,
-                **{r.id: Result(r.index, error=failed[r.id]) for r in requests if r.id in failed},
+                **{
+                    r.id: PoolResult(r.index, error=failed[r.id])
+                    for r in requests
+                    if r.id in failed
+                },
             },
             lost=lost,
             places={index: place for index, place in state.places.items() if place != slot},
@@ -299,7 +303,7 @@ class Hosts(Backend[Link]):
         )
         log.warning("host %s was lost with %d environments: %s", host.address, len(gone), why)
 
-    def _loss(self, index: int, host: _Host, why: str) -> HostLost:
+    def _loss(self, index: int, host: _HostSlot, why: str) -> HostLost:
         return HostLost(
             f"{self._env_id} environment {index} was lost with host {host.address}: {why}"
         )
@@ -314,14 +318,14 @@ class Hosts(Backend[Link]):
                 if time.monotonic() >= host.next_try:
                     if slot < len(self._addresses):  # the list is the caller's
                         host.address = self._addresses[slot]
-                    host.attempt = Attempt(host.address, *self._greeting)
+                    host.attempt = ConnectionAttempt(host.address, *self._greeting)
             elif not attempt.thread.is_alive():
                 host.pause = min(2 * host.pause, PAUSES[1])
                 host.next_try = time.monotonic() + host.pause
                 if attempt.connection:
                     log.warning("host %s is back", host.address)
                     self._uneven = True
-                    self.state.links[slot] = Link(attempt.connection)
+                    self.state.links[slot] = HostLink(attempt.connection)
                 else:
                     host.error = attempt.error or ""
                 host.attempt = None
@@ -337,7 +341,7 @@ class Hosts(Backend[Link]):
             f"{self._env_id}: no host can be reached for {self._limits.start_timeout:g} s:"
             f" {self._errors()}"
         )
-        failed = {r.id: Result(r.index, error=error) for r in state.waiting.values()}
+        failed = {r.id: PoolResult(r.index, error=error) for r in state.waiting.values()}
         lost = {**state.lost, **{r.index: error for r in state.waiting.values()}}
         self.state = state._replace(answers={**state.answers, **failed}, lost=lost, waiting={})
         self._stranded = 0.0
@@ -346,5 +350,5 @@ class Hosts(Backend[Link]):
         return "; ".join(f"{host.address}: {host.error}" for host in self._hosts)
 
 
-def _number(request: Request) -> int:
+def _number(request: PoolRequest) -> int:
     return request.id

@@ -7,24 +7,24 @@ from itertools import islice
 from typing import NamedTuple
 
 from agentgym_envs.pool.greeting import CHUNK
-from agentgym_envs.pool.handle import Request
-from agentgym_envs.pool.wire import Inbox, pack
+from agentgym_envs.pool.handle import PoolRequest
+from agentgym_envs.pool.wire import MessageInbox, pack
 
 PING = pack({"do": "ping"})
 LONGEST_LOOK = 1.0  # seconds; a driver that works elsewhere for longer was not waiting
 
 
-class _Stream(NamedTuple):
+class _OutgoingBytes(NamedTuple):
     chunks: deque[bytes]
     sent: deque[int]
     """Bytes from the start of the first chunk that each call of ``send`` took."""
 
 
-class Outbox:
+class MessageOutbox:
     """Bytes to be sent. An interrupt between any two instructions loses and repeats no byte."""
 
     def __init__(self) -> None:
-        self._stream = _Stream(deque(), deque())
+        self._stream = _OutgoingBytes(deque(), deque())
 
     def __bool__(self) -> bool:
         chunks, sent = self._stream
@@ -57,7 +57,7 @@ class Outbox:
             taken -= len(chunks[whole])
             whole += 1
         if whole:
-            self._stream = _Stream(deque(islice(chunks, whole, None)), deque([taken]))
+            self._stream = _OutgoingBytes(deque(islice(chunks, whole, None)), deque([taken]))
         parts, size = [], 0
         for chunk in self._stream.chunks:
             parts.append(chunk)
@@ -67,7 +67,7 @@ class Outbox:
         return memoryview(b"".join(parts))[taken:]
 
 
-class Link:
+class HostLink:
     """Communicates with a host, without blocking; the host answers in any order.
 
     Args:
@@ -76,7 +76,7 @@ class Link:
 
     def __init__(self, connection: socket.socket):
         self.socket = connection
-        self.inbox = Inbox()
+        self.inbox = MessageInbox()
         """The host's answers."""
         self.made: set[int] = set()
         """The environments that the host has created."""
@@ -90,17 +90,17 @@ class Link:
         self.answered = False
         """Whether the host has answered any request."""
         self._looked = 0.0
-        self._outbox = Outbox()
-        self._pending: dict[int, Request] = {}
+        self._outbox = MessageOutbox()
+        self._pending: dict[int, PoolRequest] = {}
 
     @property
-    def pending(self) -> dict[int, Request]:
+    def pending(self) -> dict[int, PoolRequest]:
         """The requests without an answer, by number."""
         self._pending.pop(self.inbox.taken, None)
         return self._pending
 
     @property
-    def head(self) -> Request | None:
+    def head(self) -> PoolRequest | None:
         """Returns a request without an answer, if there is one."""
         return next(iter(self.pending.values()), None)
 
@@ -109,7 +109,7 @@ class Link:
         """Whether :meth:`flush` has something to send."""
         return bool(self._outbox)
 
-    def submit(self, request: Request) -> None:
+    def submit(self, request: PoolRequest) -> None:
         """Queues a request, unless an interrupted call did; :meth:`flush` sends it."""
         pending = self.pending
         if request.id in pending:

@@ -4,8 +4,8 @@ import os
 from typing import Any
 
 from agentgym_envs.errors import ArgumentError, EnvRaised, shown
-from agentgym_envs.pool.handle import Request
-from agentgym_envs.pool.result import FAILURES, REFUSALS, Forwarded, Result
+from agentgym_envs.pool.handle import PoolRequest
+from agentgym_envs.pool.result import FAILURES, REFUSALS, ForwardedResult, PoolResult
 from agentgym_envs.pool.wire import BadMessage, numbered, pack
 
 
@@ -60,9 +60,9 @@ def check_limit(limit: object) -> None:
         )
 
 
-def answer_of(number: int, result: Result) -> bytes:
+def answer_of(number: int, result: PoolResult) -> bytes:
     """Returns the packed answer of a host; :func:`parse_result` reads it."""
-    if isinstance(result, Forwarded):
+    if isinstance(result, ForwardedResult):
         return numbered(number, result.rest)
     if result.error is None:
         fields = {k: v for k, v in vars(result).items() if k not in ("index", "error")}
@@ -73,15 +73,15 @@ def answer_of(number: int, result: Result) -> bytes:
 
 def _failure(
     index: int, *, error: str, refusal: str | None, kind: str = EnvRaised.__name__
-) -> Result:
+) -> PoolResult:
     if kind not in FAILURES:
         raise TypeError(f"the failure {shown(kind)}")
     failure = FAILURES[kind](error)
     failure.__cause__ = REFUSALS[refusal](error) if refusal in REFUSALS else None
-    return Result(index, error=failure)
+    return PoolResult(index, error=failure)
 
 
-def parse_result(request: Request | None, answer: dict[str, Any]) -> Result:
+def parse_result(request: PoolRequest | None, answer: dict[str, Any]) -> PoolResult:
     """Returns the result of a worker's answer to its current request.
 
     Raises:
@@ -94,7 +94,7 @@ def parse_result(request: Request | None, answer: dict[str, Any]) -> Result:
         return (
             _failure(request.index, **answer)
             if "error" in answer
-            else Result(request.index, **answer)
+            else PoolResult(request.index, **answer)
         )
     except TypeError as error:
         raise BadMessage(f"an answer of another form: {error}") from error

@@ -1,6 +1,6 @@
 """EnvPool: many environments in a few processes, each stepped as soon as it is ready.
 
-Every request gets exactly one :class:`Result`. A failure is an error in the result, never a reward.
+Every request gets exactly one :class:`PoolResult`. A failure is an error in it, never a reward.
 A backend runs the environments: :mod:`.workers` on this machine or :mod:`.hosts` on others.
 
 A signal handler, such as that of Ctrl-C, can raise between any two instructions. A later
@@ -22,12 +22,12 @@ import gymnasium
 
 from agentgym_envs import registry
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.pool.backend import Backend, Limits
+from agentgym_envs.pool.backend import PoolBackend, PoolLimits
 from agentgym_envs.pool.failures import STATELESS
-from agentgym_envs.pool.handle import Request
+from agentgym_envs.pool.handle import PoolRequest
 from agentgym_envs.pool.messages import check_limit, check_positive, packed
-from agentgym_envs.pool.result import Result
-from agentgym_envs.pool.workers import Workers
+from agentgym_envs.pool.result import PoolResult
+from agentgym_envs.pool.workers import WorkerBackend
 from agentgym_envs.processes import module_folders
 
 NO_FLAGS: Mapping[str, bool] = MappingProxyType({})
@@ -67,7 +67,7 @@ class EnvPool:
     (1, 'take the lamp', None)
     """
 
-    _workers: ClassVar[type[Workers]] = Workers
+    _workers: ClassVar[type[WorkerBackend]] = WorkerBackend
 
     def __init__(
         self,
@@ -91,8 +91,8 @@ class EnvPool:
         self.timeout = timeout
         self.start_timeout = max(timeout, start_timeout)
         setup = {"id": env_id, "kwargs": kwargs, "action_format": action_format}
-        limits = Limits(timeout, self.start_timeout)
-        self._backend: Backend[Any] = (
+        limits = PoolLimits(timeout, self.start_timeout)
+        self._backend: PoolBackend[Any] = (
             self._make_workers(setup, workers, limits)
             if hosts is None
             else self._make_hosts(setup, workers, limits, hosts, token)
@@ -151,14 +151,14 @@ class EnvPool:
     def ask_oracle(self, index: int) -> None:
         """Requests the next step of the oracle, which starts again after each reset.
 
-        ``Result.action`` holds the oracle's action.
+        ``PoolResult.action`` holds the oracle's action.
         """
         self._ask(index, "oracle")
 
     def ask_description(self, index: int) -> None:
         """Requests a description of the environment.
 
-        The result's ``info`` holds the fields of a :class:`~agentgym_envs.pool.Description`.
+        The result's ``info`` holds the fields of a :class:`~agentgym_envs.pool.EnvDescription`.
         The worker creates the environment if it does not exist.
         """
         self._ask(index, "describe")
@@ -194,7 +194,7 @@ class EnvPool:
             self._held = False
             self._backend.dispatch()
 
-    def recv(self, *, timeout: float | None = None) -> list[Result]:
+    def recv(self, *, timeout: float | None = None) -> list[PoolResult]:
         """Waits until at least one request is answered or has failed.
 
         Args:
@@ -220,7 +220,7 @@ class EnvPool:
         backend.state = backend.state._replace(answers={}, places=places)
         return results  # CPython handles no signal between an assignment and a return
 
-    def poll(self) -> list[Result]:
+    def poll(self) -> list[PoolResult]:
         """Returns the results that are ready. Unlike :meth:`recv`, it never blocks.
 
         It replaces no worker: if :attr:`broken` is true afterwards, call :meth:`recv`.
@@ -295,9 +295,9 @@ class EnvPool:
         content = packed(
             {"id": number, "do": kind, "index": index, **details}, f"a {kind} of {self.spec.id}"
         )
-        self._put(Request(number, index, kind, content, **flags))
+        self._put(PoolRequest(number, index, kind, content, **flags))
 
-    def _put(self, request: Request) -> None:
+    def _put(self, request: PoolRequest) -> None:
         number, index = request.id, request.index
         if self._closed:
             raise gymnasium.error.ClosedEnvironmentError("the pool is closed")
@@ -305,7 +305,7 @@ class EnvPool:
             raise ArgumentError(f"there is no environment {index}, only 0 to {self.num_envs - 1}")
         state = self._backend.state
         if index in state.lost and request.kind not in STATELESS:
-            state.answers[number] = Result(index, error=state.lost[index])
+            state.answers[number] = PoolResult(index, error=state.lost[index])
             return
         if index in state.lost:
             lost = {i: error for i, error in state.lost.items() if i != index}
@@ -316,8 +316,8 @@ class EnvPool:
             self._backend.dispatch()
 
     def _make_workers(
-        self, setup: dict[str, Any], workers: int | None, limits: Limits
-    ) -> Backend[Any]:
+        self, setup: dict[str, Any], workers: int | None, limits: PoolLimits
+    ) -> PoolBackend[Any]:
         return self._workers(
             packed({**setup, "path": module_folders()[1]}, f"the keywords of {self.spec.id}"),
             min(self.num_envs, workers or os.cpu_count() or 1),
@@ -330,12 +330,12 @@ class EnvPool:
         self,
         setup: dict[str, Any],
         workers: int | None,
-        limits: Limits,
+        limits: PoolLimits,
         hosts: Sequence[str],
         token: str | None,
-    ) -> Backend[Any]:
-        from agentgym_envs.pool.hosts import Hosts  # a worker process does not need it
+    ) -> PoolBackend[Any]:
+        from agentgym_envs.pool.hosts import HostBackend  # a worker process does not need it
 
         more = {"num_envs": self.num_envs, "workers": workers, **limits._asdict()}
         packed_setup = packed({**setup, **more}, f"the keywords of {self.spec.id}")
-        return Hosts(hosts, token, packed_setup, env_id=self.spec.id, limits=limits)
+        return HostBackend(hosts, token, packed_setup, env_id=self.spec.id, limits=limits)

@@ -12,7 +12,7 @@ from typing import Any
 
 from agentgym_envs.errors import ArgumentError, MissingExtra, message_of
 from agentgym_envs.pool.greeting import CONNECT_TIMEOUT, parse_address
-from agentgym_envs.pool.host import Host
+from agentgym_envs.pool.host import HostServer
 from agentgym_envs.pool.messages import check_positive
 
 try:
@@ -37,7 +37,7 @@ class HostActor:
         listener = socket.create_server((node, 0), family=family)
         shown = f"[{node}]" if ":" in node else node
         self._address = f"{shown}:{listener.getsockname()[1]}"
-        threading.Thread(target=Host(listener, token).serve, daemon=True).start()
+        threading.Thread(target=HostServer(listener, token).serve, daemon=True).start()
 
     def address(self) -> str:
         """Returns the host's address."""

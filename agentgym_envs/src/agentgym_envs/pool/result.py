@@ -24,7 +24,7 @@ FAILURES: dict[str, type[EnvFailure]] = {
 
 
 @dataclass(frozen=True)
-class Result:
+class PoolResult:
     """The answer to one request.
 
     Attributes:
@@ -66,7 +66,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Forwarded(Result):
+class ForwardedResult(PoolResult):
     """A worker's answer that a host passes on without reading it.
 
     Attributes:

@@ -96,7 +96,7 @@ def numbered(number: int, rest: bytes) -> bytes:
     return framed(b'{"id": %d%b' % (number, rest))
 
 
-class _Stream(NamedTuple):
+class _IncomingBytes(NamedTuple):
     chunks: deque[bytes]
     start: int
     """Bytes of the first chunk that have been taken."""
@@ -104,7 +104,7 @@ class _Stream(NamedTuple):
     """Number of the last message that was taken."""
 
 
-class Inbox:
+class MessageInbox:
     """Splits a stream of bytes into messages.
 
     A signal handler, such as that of Ctrl-C, can raise between any two instructions. No byte is
@@ -117,7 +117,7 @@ class Inbox:
 
     def __init__(self, longest: int | None = None) -> None:
         self.longest = longest
-        self._stream = _Stream(deque(), 0, 0)
+        self._stream = _IncomingBytes(deque(), 0, 0)
 
     @property
     def taken(self) -> int:
@@ -165,7 +165,7 @@ class Inbox:
         end = start + LENGTH.size + LENGTH.unpack_from(chunks[0], start)[0]
         if end == len(chunks[0]):
             chunks, end = deque(islice(chunks, 1, None)), 0
-        self._stream = _Stream(chunks, end, number)
+        self._stream = _IncomingBytes(chunks, end, number)
 
     def feed(self, data: bytes) -> Iterator[dict[str, Any]]:
         """Adds bytes; yields the messages that are now complete.
@@ -193,5 +193,5 @@ class Inbox:
             return None
         if len(chunks[0]) < start + size:
             chunks, start = deque([b"".join(chunks)[start:]]), 0
-            self._stream = _Stream(chunks, start, taken)
+            self._stream = _IncomingBytes(chunks, start, taken)
         return chunks[0][start : start + size]

@@ -34,14 +34,14 @@ from agentgym_envs import cache, descendants, plugins, registry
 from agentgym_envs.core import TextEnv
 from agentgym_envs.errors import AgentGymError, EnvRaised, UnknownName, message_of
 from agentgym_envs.pool.result import REFUSALS
-from agentgym_envs.pool.wire import Inbox, literal, pack
+from agentgym_envs.pool.wire import MessageInbox, literal, pack
 from agentgym_envs.wrappers import ActionFormat
 
 GRACE = 3.0  # seconds in which the environments can close after the socket has closed
 CHUNK = 2**16
 
 
-class Worlds:
+class WorkerEnvs:
     """The environments of one worker, by their index in the pool."""
 
     def __init__(self, setup: dict[str, Any]):
@@ -180,7 +180,7 @@ def serve(connection: socket.socket, board: mmap.mmap, folder: str) -> None:
         sys.path += setup["path"]  # last, so that nothing there shadows an installed module
         plugins.discover.cache_clear()
         registry.register_all()
-    worlds = Worlds(setup)
+    worlds = WorkerEnvs(setup)
     for request in requests:
         board[:] = request["id"].to_bytes(len(board), "big")
         try:
@@ -193,7 +193,7 @@ def serve(connection: socket.socket, board: mmap.mmap, folder: str) -> None:
 
 def _requests(connection: socket.socket) -> Iterator[dict[str, Any]]:
     """Yields the messages that arrive, until the socket closes."""
-    inbox = Inbox()
+    inbox = MessageInbox()
     with suppress(OSError):  # the same as a closed socket
         while data := connection.recv(CHUNK):
             yield from inbox.feed(data)

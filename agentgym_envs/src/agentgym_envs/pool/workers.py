@@ -16,18 +16,18 @@ from collections.abc import Iterable
 from itertools import takewhile
 
 from agentgym_envs.errors import EnvFailure, EnvRaised, EnvTimeout, WorkerDied
-from agentgym_envs.pool.backend import GLANCE, Backend, Limits, new_state
+from agentgym_envs.pool.backend import GLANCE, PoolBackend, PoolLimits, new_state
 from agentgym_envs.pool.failures import failures
-from agentgym_envs.pool.handle import Handle, Request, end_all, successor
+from agentgym_envs.pool.handle import PoolRequest, WorkerHandle, end_all, successor
 from agentgym_envs.pool.messages import parse_result
-from agentgym_envs.pool.result import Forwarded, Result
+from agentgym_envs.pool.result import ForwardedResult, PoolResult
 from agentgym_envs.pool.wire import BadMessage, parse, split_number
 
 NOT_STARTED = (OSError, RuntimeError, MemoryError)  # too many open files, processes or threads
 CLOSE_TIMEOUT = 5.0  # seconds in which the workers can close their environments
 
 
-class Workers(Backend[Handle]):
+class WorkerBackend(PoolBackend[WorkerHandle]):
     """Worker processes; environment ``i`` runs in worker ``i % size``.
 
     Args:
@@ -38,7 +38,7 @@ class Workers(Backend[Handle]):
         limits: the time limits.
     """
 
-    def __init__(self, setup: bytes, size: int, *, env_id: str, num_envs: int, limits: Limits):
+    def __init__(self, setup: bytes, size: int, *, env_id: str, num_envs: int, limits: PoolLimits):
         self._setup, self._size = setup, size
         self._env_id, self._num_envs, self._limits = env_id, num_envs, limits
         self.state = new_state(size)
@@ -57,17 +57,17 @@ class Workers(Backend[Handle]):
         These are the request of this call and those of interrupted calls.
         """
         late = [*takewhile(self._is_late, reversed(self.state.asked.values()))]
-        used, failed = set[Handle](), dict[int, EnvFailure]()
+        used, failed = set[WorkerHandle](), dict[int, EnvFailure]()
         for request in reversed(late):
             slot = self.slot(request.index)
             worker = self.state.links[slot]
             if worker is None and slot not in failed:
                 try:
-                    worker = self.state.links[slot] = Handle(self._setup)
+                    worker = self.state.links[slot] = WorkerHandle(self._setup)
                 except NOT_STARTED as error:  # the next request tries again
                     failed[slot] = self._not_started(error)
             if worker is None:
-                self.state.answers[request.id] = Result(request.index, error=failed[slot])
+                self.state.answers[request.id] = PoolResult(request.index, error=failed[slot])
             else:
                 worker.submit(request)
                 used.add(worker)
@@ -88,7 +88,7 @@ class Workers(Backend[Handle]):
         """Returns the process ids of the workers that were started and not yet replaced."""
         return [w.process.pid for w in self.state.links if w]
 
-    def _is_late(self, request: Request) -> bool:
+    def _is_late(self, request: PoolRequest) -> bool:
         worker = self.state.links[self.slot(request.index)]
         return request.id not in self.state.answers and (
             worker is None or worker.newest < request.id
@@ -100,7 +100,7 @@ class Workers(Backend[Handle]):
             if worker and worker.fault:
                 self._fail(slot, worker, *worker.fault)
 
-    def check(self, busy: list[Handle]) -> None:
+    def check(self, busy: list[WorkerHandle]) -> None:
         """Notes the workers that are too late or have ended."""
         for worker in busy:
             if worker.fault or not worker.head:
@@ -110,7 +110,7 @@ class Workers(Backend[Handle]):
             elif time.monotonic() - worker.since > GLANCE and worker.process.poll() is not None:
                 worker.fault = WorkerDied, None  # a child of the worker kept the connection open
 
-    def serve(self, worker: Handle) -> None:
+    def serve(self, worker: WorkerHandle) -> None:
         """Sends and receives as much as a worker's socket allows."""
         worker.flush()
         more = worker.read()
@@ -118,7 +118,7 @@ class Workers(Backend[Handle]):
         if not more and not worker.fault:
             worker.fault = WorkerDied, None
 
-    def digest(self, worker: Handle) -> None:
+    def digest(self, worker: WorkerHandle) -> None:
         """Stores the answers that a worker has sent.
 
         After an interrupt between storing an answer and removing it from the inbox, it is stored
@@ -133,7 +133,7 @@ class Workers(Backend[Handle]):
         except BadMessage as error:
             worker.fault = WorkerDied, f"its worker sent {error}"
 
-    def read_result(self, request: Request | None, answer: bytes) -> Result:
+    def read_result(self, request: PoolRequest | None, answer: bytes) -> PoolResult:
         """Returns the result in a worker's answer to its current request.
 
         Raises:
@@ -146,15 +146,17 @@ class Workers(Backend[Handle]):
         limits = (self._deadline(worker) for worker in self.busy())
         return min(time.monotonic() + GLANCE, *limits)
 
-    def _limit(self, worker: Handle) -> float:
+    def _limit(self, worker: WorkerHandle) -> float:
         """Returns the time limit of the worker's current request, in seconds."""
         head = worker.head
         return self._limits.timeout if head is None else self._limits.of(head, worker.made)
 
-    def _deadline(self, worker: Handle) -> float:
+    def _deadline(self, worker: WorkerHandle) -> float:
         return worker.since + self._limit(worker)
 
-    def _fail(self, slot: int, worker: Handle, kind: type[EnvFailure], why: str | None) -> None:
+    def _fail(
+        self, slot: int, worker: WorkerHandle, kind: type[EnvFailure], why: str | None
+    ) -> None:
         """Replaces a worker and fails its current request.
 
         Pending and later steps of its other environments fail too, until their next reset.
@@ -178,7 +180,7 @@ class Workers(Backend[Handle]):
                 failed |= dict.fromkeys((r.id for r in waiting), self._not_started(error))
         answers = {
             **state.answers,
-            **{r.id: Result(r.index, error=failed[r.id]) for r in requests if r.id in failed},
+            **{r.id: PoolResult(r.index, error=failed[r.id]) for r in requests if r.id in failed},
         }
         self.state = state._replace(links=workers, answers=answers, lost=lost)
 
@@ -189,20 +191,20 @@ class Workers(Backend[Handle]):
         )
 
 
-class SpreadWorkers(Workers):
+class SpreadBackend(WorkerBackend):
     """Worker processes that get an equal share of the environments in use.
 
     An environment has a worker from its first request until it is dropped. This suits the pool of a
     host, which gets any part of a driver's environments, and passes the workers' answers on.
     """
 
-    def read_result(self, request: Request | None, answer: bytes) -> Result:
+    def read_result(self, request: PoolRequest | None, answer: bytes) -> PoolResult:
         """Returns the answer itself."""
         number, rest = split_number(answer)
         if request is None or number != request.id:
             raise BadMessage("an answer to nothing that was asked")
         failed = rest.startswith(b', "error": ')
-        return Forwarded(request.index, error=EnvRaised("") if failed else None, rest=rest)
+        return ForwardedResult(request.index, error=EnvRaised("") if failed else None, rest=rest)
 
     def slot(self, index: int) -> int:
         """Returns the worker of an environment; chooses one that has the fewest environments."""

@@ -13,13 +13,13 @@ from agentgym_envs.evaluate.display import PUBLISHED, show, show_legend, show_re
 from agentgym_envs.evaluate.folders import expanded, named
 from agentgym_envs.feedback.judged import judged
 from agentgym_envs.feedback.record import read, standing
-from agentgym_envs.report.data import Run, Section
+from agentgym_envs.report.data import ReportRun, ReportSection
 from agentgym_envs.report.html import replaces, write_report
-from agentgym_envs.terminal import Output
+from agentgym_envs.terminal import CommandConsole
 
 PAIRED = "the same tasks in both"  # the title of a table
-out = Output(markup=False, emoji=False, highlight=False)
-err = Output(stderr=True, markup=False, emoji=False, highlight=False)
+out = CommandConsole(markup=False, emoji=False, highlight=False)
+err = CommandConsole(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 def report(
@@ -60,12 +60,12 @@ def report(
     out.print(f"{verb} {page}", soft_wrap=True)
 
 
-def remarks(rows: Sequence[records.Row], settings: Mapping[str, Any]) -> list[str]:
+def remarks(rows: Sequence[records.EpisodeRow], settings: Mapping[str, Any]) -> list[str]:
     """Returns what a reader must know of the families and episodes that a folder lacks."""
     return [*planned.remark(settings), *left_out.remarks(rows, left_out.recorded(settings))]
 
 
-def _read(folder: Path) -> list[records.Row]:
+def _read(folder: Path) -> list[records.EpisodeRow]:
     """Reads the lines of a run."""
     rows, cut = records.read(folder)
     if cut:
@@ -79,7 +79,9 @@ def _read(folder: Path) -> list[records.Row]:
     return rows
 
 
-def shown_run(name: str, folder: Path, rows: list[records.Row], settings: Mapping[str, Any]) -> Run:
+def shown_run(
+    name: str, folder: Path, rows: list[records.EpisodeRow], settings: Mapping[str, Any]
+) -> ReportRun:
     """Returns a run for the page, with its table as numbers.
 
     ``rows`` has the lines of the folder and rows of its missing episodes.
@@ -89,7 +91,7 @@ def shown_run(name: str, folder: Path, rows: list[records.Row], settings: Mappin
         column for key, head in table.columns for column in tables.IN_PAGE.get(key, [(key, head)])
     ]
     notes = [*table.notes, *remarks(rows, settings), *tables.notes(rows)]
-    return Run(
+    return ReportRun(
         name=name,
         settings={key: value for key, value in settings.items() if key != "planned"},
         rows=[row for row in rows if row["row"] != "missing"],
@@ -103,16 +105,16 @@ def shown_run(name: str, folder: Path, rows: list[records.Row], settings: Mappin
     )
 
 
-def legend(runs: Sequence[Run]) -> str:
+def legend(runs: Sequence[ReportRun]) -> str:
     """Returns the meaning of the columns of all runs."""
     return " ".join(tables.in_order({text for run in runs for text in run.legend}))
 
 
-def shown_sections(runs: Sequence[tuple[str, Sequence[records.Row]]]) -> list[Section]:
+def shown_sections(runs: Sequence[tuple[str, Sequence[records.EpisodeRow]]]) -> list[ReportSection]:
     """Returns the tables for the page that compare runs with each other and with the paper."""
     found = {PAIRED: tables.pairings(runs), PUBLISHED: tables.published(runs)}
     return [
-        Section(
+        ReportSection(
             title.capitalize(),
             table.columns,
             table.lines,

@@ -27,11 +27,11 @@ PART = 1_000_000  # characters of JSON
 PNG = b"\x89PNG\r\n\x1a\n"
 KEYS = ("suite", "scenario", "family", "env_id", "task_id", "difficulty", "attempt")
 TEXTS = ("goal", "last", "usage", "seconds", "error", "traceback")
-Row = Mapping[str, Any]
+ReportRow = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Run:
+class ReportRun:
     """One column of a comparison.
 
     Attributes:
@@ -53,7 +53,7 @@ class Run:
 
     name: str
     settings: Mapping[str, JSON]
-    rows: Sequence[Row]
+    rows: Sequence[ReportRow]
     table: Sequence[Mapping[str, str | float | int | None]] = ()
     columns: Sequence[tuple[str, str]] = ()
     notes: Sequence[str] = ()
@@ -64,7 +64,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Section:
+class ReportSection:
     """A table of texts below the results.
 
     Attributes:
@@ -81,10 +81,10 @@ class Section:
 
 
 def write_blocks(
-    runs: Sequence[Run],
+    runs: Sequence[ReportRun],
     write: Callable[[str, str], None],
     *,
-    sections: Sequence[Section] = (),
+    sections: Sequence[ReportSection] = (),
     **more: Any,
 ) -> None:
     """Writes the data of a report as blocks, with ``write(id, base64)``.
@@ -101,7 +101,7 @@ def write_blocks(
     write("index", _packed(dumped({**overview(runs, sections), **more, "entries": entries})))
 
 
-def overview(runs: Sequence[Run], sections: Sequence[Section]) -> dict[str, Any]:
+def overview(runs: Sequence[ReportRun], sections: Sequence[ReportSection]) -> dict[str, Any]:
     """Returns the data of everything but the episodes."""
     shown = [
         {
@@ -117,7 +117,9 @@ def overview(runs: Sequence[Run], sections: Sequence[Section]) -> dict[str, Any]
     return {"runs": shown, "sections": [vars(section) for section in sections]}
 
 
-def texts(row: Row, picture: Callable[[str], Any], prompts: Mapping[str, Any]) -> dict[str, Any]:
+def texts(
+    row: ReportRow, picture: Callable[[str], Any], prompts: Mapping[str, Any]
+) -> dict[str, Any]:
     """Returns the texts of an episode or a fault.
 
     Args:
@@ -143,7 +145,7 @@ class _Parts:
         self._waiting: list[str] = []
         self._size = 0
 
-    def add(self, row: Row, run: Run) -> dict[str, int]:
+    def add(self, row: ReportRow, run: ReportRun) -> dict[str, int]:
         """Adds the texts of an episode or a fault; returns their part and place."""
         found = texts(row, lambda name: self._picture(name, run.folder), run.prompts)
         self._waiting.append(dumped(found))
@@ -169,7 +171,7 @@ class _Parts:
         return number
 
 
-def entry(run: int, row: Row) -> dict[str, Any]:
+def entry(run: int, row: ReportRow) -> dict[str, Any]:
     """Returns the index entry of an episode or a fault."""
     used = row.get("usage") or {}
     tokens = used.get("prompt_tokens", 0) + used.get("completion_tokens", 0)

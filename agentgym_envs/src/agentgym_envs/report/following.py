@@ -14,7 +14,7 @@ from typing import Any
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate import planned, record
 from agentgym_envs.evaluate.folders import expanded, named
-from agentgym_envs.evaluate.record import EPISODES, FILES, Row
+from agentgym_envs.evaluate.record import EPISODES, FILES, EpisodeRow
 from agentgym_envs.locks import held
 from agentgym_envs.report.command import legend, shown_run, shown_sections
 from agentgym_envs.report.data import entry, finite, overview, png, texts
@@ -22,12 +22,12 @@ from agentgym_envs.report.data import entry, finite, overview, png, texts
 SHARE = 0.05  # of the time that the tables may take
 TRAINING = ".lock"  # in the folder of a run of agentgym-train
 TAIL = 256  # bytes before the new lines; if they changed, the file is another one
-COUNTED = ("row", *record.Key._fields, "scenario", "difficulty", "usage", "fault", "error")
+COUNTED = ("row", *record.EpisodeKey._fields, "scenario", "difficulty", "usage", "fault", "error")
 RESULT = ("success", "score", "end", "prompt_limit")
 
 
 @dataclass(frozen=True)
-class Place:
+class LinePlace:
     """The place of a line."""
 
     folder: Path
@@ -37,7 +37,7 @@ class Place:
     """In bytes."""
     size: int
 
-    def row(self) -> Row:
+    def row(self) -> EpisodeRow:
         """Reads the line."""
         with (self.folder / EPISODES).open("rb") as file:
             file.seek(self.start)
@@ -45,18 +45,18 @@ class Place:
 
 
 @dataclass
-class Followed:
+class FollowedRun:
     """One run, of which the lines before ``read`` are known."""
 
     folder: Path
     settings: Mapping[str, Any] = field(default_factory=dict)
     read: int = 0
-    rows: list[Row] = field(default_factory=list)
+    rows: list[EpisodeRow] = field(default_factory=list)
     """The lines without their texts."""
     tail: bytes = b""
     """The last bytes before ``read``."""
 
-    def news(self) -> Iterator[tuple[Place, Row]]:
+    def news(self) -> Iterator[tuple[LinePlace, EpisodeRow]]:
         """Reads the new lines; a partial last line waits for its rest.
 
         Raises:
@@ -75,7 +75,7 @@ class Followed:
                 f"{self.folder} holds no results: {EPISODES} cannot be read ({error.strerror})"
             ) from error
         for line in whole.split(b"\n") if end else ():
-            place = Place(self.folder, len(self.rows) + 1, self.read, len(line))
+            place = LinePlace(self.folder, len(self.rows) + 1, self.read, len(line))
             row = record.parsed(line, self.folder, place.number)
             self.rows.append(_counted(row))
             self.read += len(line) + 1
@@ -107,7 +107,7 @@ class Followed:
             return True
 
 
-class Following:
+class FollowedRuns:
     """Runs in the order of their names, and their episodes in the order in which they were read.
 
     Args:
@@ -130,9 +130,9 @@ class Following:
         self._tables()
 
     def _begin(self) -> None:
-        self._runs: list[Followed] = []
+        self._runs: list[FollowedRun] = []
         self._entries: list[dict[str, Any]] = []
-        self._places: list[Place] = []
+        self._places: list[LinePlace] = []
         self._overview: Mapping[str, Any] = {}
         self._next = 0.0
         self.version += 1
@@ -144,7 +144,7 @@ class Following:
         if any(run.folder not in found or run.replaced for run in self._runs):
             self._begin()
             known = []
-        self._runs += [Followed(folder) for folder in found if folder not in known]
+        self._runs += [FollowedRun(folder) for folder in found if folder not in known]
         for run in self._runs:
             run.settings = found[run.folder]
         for number, run in enumerate(self._runs):
@@ -271,7 +271,7 @@ class Following:
         return max(0.0, time.time() - max(times)) if times else None
 
 
-def _counted(row: Row) -> Row:
+def _counted(row: EpisodeRow) -> EpisodeRow:
     """Returns what the tables need of a line."""
     kept = {key: row[key] for key in COUNTED if key in row}
     if row["row"] == "fault":
@@ -280,7 +280,7 @@ def _counted(row: Row) -> Row:
     return kept | {key: row[key] for key in RESULT if key in row} | {"turns": turns}
 
 
-def _searched(row: Row) -> Iterator[str]:
+def _searched(row: EpisodeRow) -> Iterator[str]:
     """Yields the texts of a line in which a reader searches."""
     turns = row["turns"] if row["row"] == "episode" else []
     for part in (row, *turns):

@@ -8,7 +8,7 @@ from typing import Any
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.files import replacing
 from agentgym_envs.pages import page as pages
-from agentgym_envs.report.data import Run, Section, write_blocks
+from agentgym_envs.report.data import ReportRun, ReportSection, write_blocks
 
 PLACE = "<!-- data -->\n"
 OWN = "agentgym_envs.report"
@@ -30,9 +30,9 @@ NONE: Mapping[str, Any] = {"notes": [], "pairs": []}
 
 def write_report(
     path: Path,
-    runs: Sequence[Run],
+    runs: Sequence[ReportRun],
     *,
-    sections: Sequence[Section] = (),
+    sections: Sequence[ReportSection] = (),
     comparisons: Mapping[str, Any] | None = None,
     legend: str = "",
 ) -> None:

@@ -9,12 +9,12 @@ import typer
 
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.pages.server import LocalHandler, LocalServer
-from agentgym_envs.report.following import Following
+from agentgym_envs.report.following import FollowedRuns
 from agentgym_envs.report.html import PLACE, SERVED, page
-from agentgym_envs.terminal import Output
+from agentgym_envs.terminal import CommandConsole
 
-out = Output(markup=False, emoji=False, highlight=False)
-err = Output(stderr=True, markup=False, emoji=False, highlight=False)
+out = CommandConsole(markup=False, emoji=False, highlight=False)
+err = CommandConsole(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 def view(
@@ -27,10 +27,10 @@ def view(
     ] = 0,
 ) -> None:
     """Serves a page that follows evaluations in your browser until Ctrl-C."""
-    following = Following(folders)
+    following = FollowedRuns(folders)
     for problem in following.broken + following.waiting:
         err.print(f"warning: {problem}", style="yellow", soft_wrap=True)
-    with Server(following, port=port) as server:
+    with ViewServer(following, port=port) as server:
         out.print(f"the page: {server.address()}", soft_wrap=True)
         out.print("Ctrl-C ends it; evaluations go on.", style="dim")
         try:
@@ -39,7 +39,7 @@ def view(
             out.print()
 
 
-class Server(LocalServer):
+class ViewServer(LocalServer):
     """Serves runs until it is shut down.
 
     Args:
@@ -50,19 +50,19 @@ class Server(LocalServer):
         ArgumentError: the port is not available.
     """
 
-    def __init__(self, following: Following, *, port: int = 0):
+    def __init__(self, following: FollowedRuns, *, port: int = 0):
         content = page(SERVED, connect_src="'self'").replace(PLACE, "")
-        super().__init__(_Handler, content, port=port)
+        super().__init__(_ViewHandler, content, port=port)
         self._following, self._lock = following, threading.Lock()
 
-    def ask(self, question: Callable[[Following], Any]) -> Any:
+    def ask(self, question: Callable[[FollowedRuns], Any]) -> Any:
         """Calls the runs, one request at a time."""
         with self._lock:
             return question(self._following)
 
 
-class _Handler(LocalHandler):
-    server: Server
+class _ViewHandler(LocalHandler):
+    server: ViewServer
 
     def get(self, place: str) -> None:
         """Answers with news, the texts of an episode, or the numbers of found episodes."""
@@ -83,7 +83,7 @@ class _Handler(LocalHandler):
             raise ArgumentError(f"{name}={self.given(name)!r}: must be an integer") from None
 
 
-QUESTIONS: dict[str, Callable[[Following, _Handler], Any]] = {
+QUESTIONS: dict[str, Callable[[FollowedRuns, _ViewHandler], Any]] = {
     "news": lambda runs, ask: runs.news(
         ask.number("version"), ask.number("start"), ask.number("shown")
     ),

@@ -12,29 +12,29 @@ from typing import Any, NamedTuple
 
 from agentgym_envs.serve.http import (
     Asgi,
+    AsgiMessage,
     ClientGone,
-    Message,
+    HttpRequest,
     Receive,
-    Request,
     Scope,
     Send,
     answer,
     read,
     refuse,
 )
-from agentgym_envs.serve.limits import Limits
-from agentgym_envs.serve.metrics import Metrics
-from agentgym_envs.serve.rate import Rate
-from agentgym_envs.serve.refusal import Refusal
-from agentgym_envs.serve.sessions import Sessions
+from agentgym_envs.serve.limits import ServerLimits
+from agentgym_envs.serve.metrics import ServerMetrics
+from agentgym_envs.serve.rate import RateLimit
+from agentgym_envs.serve.refusal import RefusedRequest
+from agentgym_envs.serve.sessions import EnvSessions
 
 log = logging.getLogger(__name__)
 
-Handler = Callable[[Request], Awaitable[Any]]
+Handler = Callable[[HttpRequest], Awaitable[Any]]
 TEXT = b"text/plain; version=0.0.4; charset=utf-8"
 
 
-class Route(NamedTuple):
+class HttpRoute(NamedTuple):
     """The handlers of a path.
 
     Attributes:
@@ -52,41 +52,41 @@ class Route(NamedTuple):
     creates: bool = False
 
 
-class Part(ABC):
+class ServedProtocol(ABC):
     """A protocol of the server."""
 
     @abstractmethod
-    def routes(self) -> dict[str, Route]:
+    def routes(self) -> dict[str, HttpRoute]:
         """Returns the routes by path; called after the sessions have started."""
 
     async def run(self, stack: AsyncExitStack) -> None:
         """Starts work that runs until the stack closes; nothing by default."""
 
 
-class App:
+class AsgiApp:
     """The server's ASGI application.
 
     Args:
         sessions: the served environments.
         parts: the protocols.
-        limits: see :class:`Limits`.
+        limits: see :class:`ServerLimits`.
         metrics: the counts.
         rate: delays requests; None: no limit.
     """
 
     def __init__(
         self,
-        sessions: Iterable[Sessions],
-        parts: Iterable[Part],
+        sessions: Iterable[EnvSessions],
+        parts: Iterable[ServedProtocol],
         *,
-        limits: Limits,
-        metrics: Metrics,
-        rate: Rate | None,
+        limits: ServerLimits,
+        metrics: ServerMetrics,
+        rate: RateLimit | None,
     ):
         self._sessions, self._parts = list(sessions), list(parts)
         self._limits, self._rate = limits, rate
         self.metrics = metrics
-        self._routes: dict[str, Route] = {}
+        self._routes: dict[str, HttpRoute] = {}
         self.trouble: Exception | None = None
         """The error that prevented the start."""
 
@@ -102,7 +102,7 @@ class App:
             if self._rate is not None:
                 await self._rate.wait((scope["client"] or ("",))[0], patient=not route.creates)
             status = await self._serve(route, scope, receive, send)
-        except Refusal as refusal:
+        except RefusedRequest as refusal:
             status = refusal.status
             await refuse(scope, send, refusal)
         except ClientGone:
@@ -111,20 +111,22 @@ class App:
             status = 503
             if scope["type"] == "http":
                 await refuse(
-                    scope, send, Refusal(503, "the server has ended; send this to another")
+                    scope, send, RefusedRequest(503, "the server has ended; send this to another")
                 )
         except Exception:
             status = 500
             log.exception("a request failed")
-            await refuse(scope, send, Refusal(500, "the server failed; its log has the error"))
+            await refuse(
+                scope, send, RefusedRequest(500, "the server failed; its log has the error")
+            )
         self.metrics.requests[protocol, status] += 1
         self.metrics.seconds += perf_counter() - begun
 
-    async def _serve(self, route: Route, scope: Scope, receive: Receive, send: Send) -> int:
+    async def _serve(self, route: HttpRoute, scope: Scope, receive: Receive, send: Send) -> int:
         """Answers a request; returns its status."""
         if scope["type"] == "websocket":
             if route.socket is None:
-                raise Refusal(404, f"{scope['path']} is not a WebSocket")
+                raise RefusedRequest(404, f"{scope['path']} is not a WebSocket")
             await route.socket(scope, receive, send)
             return 101
         if route.asgi is not None:
@@ -133,7 +135,9 @@ class App:
         handler = route.methods.get("GET" if scope["method"] == "HEAD" else scope["method"])
         if handler is None:
             allowed = ", ".join(route.methods) or "WebSocket"
-            raise Refusal(405, f"{scope['method']} {scope['path']}: only {allowed} is possible")
+            raise RefusedRequest(
+                405, f"{scope['method']} {scope['path']}: only {allowed} is possible"
+            )
         request = await read(scope, receive, self._limits.body)
         found = await handler(request)
         if isinstance(found, bytes):
@@ -142,13 +146,15 @@ class App:
             await answer(send, 200, json.dumps(found).encode())
         return 200
 
-    def _route(self, scope: Scope) -> Route:
+    def _route(self, scope: Scope) -> HttpRoute:
         path = scope["path"]
         route = self._routes.get(path)
         if route is None:  # a base address that ends in a slash gives //create
             route = self._routes.get(re.sub("/{2,}", "/", path).rstrip("/") or "/")
         if route is None:
-            raise Refusal(404, f"{path[:200]}: there is no such path; GET / lists what is served")
+            raise RefusedRequest(
+                404, f"{path[:200]}: there is no such path; GET / lists what is served"
+            )
         return route
 
     async def _live(self, receive: Receive, send: Send) -> None:
@@ -170,8 +176,8 @@ class App:
             await sessions.start()
             stack.push_async_callback(sessions.stop)
         self._routes = {
-            "/": Route("server", {"GET": self._index}),
-            "/metrics": Route("server", {"GET": self._count}),
+            "/": HttpRoute("server", {"GET": self._index}),
+            "/metrics": HttpRoute("server", {"GET": self._count}),
         }
         for part in self._parts:
             self._routes |= part.routes()
@@ -185,14 +191,14 @@ class App:
             for sessions in self._sessions:
                 await sessions.close_idle()
 
-    async def _index(self, request: Request) -> dict[str, Any]:
+    async def _index(self, request: HttpRequest) -> dict[str, Any]:
         return {
             "server": "agentgym serve",
             "environments": [sessions.name for sessions in self._sessions],
             "paths": sorted(self._routes),
         }
 
-    async def _count(self, request: Request) -> bytes:
+    async def _count(self, request: HttpRequest) -> bytes:
         counts = {sessions.name: len(sessions) for sessions in self._sessions}
         return self.metrics.text(counts, self._limits.sessions).encode()
 
@@ -201,7 +207,7 @@ async def _noted(app: Asgi, scope: Scope, receive: Receive, send: Send) -> int:
     """Runs an application; returns the status that it has sent."""
     status = 499
 
-    async def note(message: Message) -> None:
+    async def note(message: AsgiMessage) -> None:
         nonlocal status
         if message["type"] == "http.response.start":
             status = message["status"]

@@ -13,10 +13,10 @@ from agentgym_envs.errors import AgentGymError, ArgumentError, MissingExtra
 from agentgym_envs.keywords import keywords
 from agentgym_envs.network import is_local
 from agentgym_envs.pool.greeting import TOKEN
-from agentgym_envs.pool.host import Host
-from agentgym_envs.serve.limits import Limits, allow_descriptors
+from agentgym_envs.pool.host import HostServer
+from agentgym_envs.serve.limits import ServerLimits, allow_descriptors
 from agentgym_envs.stopping import GRACE, stop
-from agentgym_envs.terminal import Output
+from agentgym_envs.terminal import CommandConsole
 
 PACKAGES = ("uvicorn", "httptools", "websockets", "mcp_types")  # of version 2 of mcp
 BACKLOG = 2048  # connections that wait to be accepted
@@ -24,7 +24,7 @@ OTHER_FILES = 1024  # open files of the server beside its connections
 BUFFER = 2**17  # bytes; the system keeps at most twice as many for each direction of a connection
 HOST_FILES = 2**16  # open files of a host: about three per worker process
 DRAIN = 30  # seconds in which requests can finish after SIGTERM
-out = Output(emoji=False, highlight=False)
+out = CommandConsole(emoji=False, highlight=False)
 
 
 def serve(
@@ -48,10 +48,10 @@ def serve(
     ] = None,
     sessions: Annotated[
         int, typer.Option(min=1, help="Largest number of sessions per id.")
-    ] = Limits.sessions,
+    ] = ServerLimits.sessions,
     idle: Annotated[
         float, typer.Option(min=1, help="Seconds without a request after which a session ends.")
-    ] = Limits.idle,
+    ] = ServerLimits.idle,
     rate: Annotated[
         float | None,
         typer.Option(min=0.01, help="Requests per second of one client; default: no limit."),
@@ -70,14 +70,14 @@ def serve(
     after the running requests. With --pool it runs environments of any id for the pools of other
     machines instead.
     """
-    limits = Limits(sessions=sessions, idle=idle, rate=rate)
+    limits = ServerLimits(sessions=sessions, idle=idle, rate=rate)
     if pool:
         _refuse(
             {
                 "id": env_ids,
                 "--workers": workers,
                 "--set": set_,
-                "--sessions, --idle or --rate": limits != Limits(),
+                "--sessions, --idle or --rate": limits != ServerLimits(),
             }
         )
     elif not all(map(find_spec, PACKAGES)):
@@ -124,7 +124,7 @@ def _refuse(options: Mapping[str, object]) -> None:
 def run_host(listener: socket.socket, token: str | None) -> None:
     """Runs environments for other machines until a signal ends the process."""
     allow_descriptors(HOST_FILES)
-    host = Host(listener, token)
+    host = HostServer(listener, token)
     try:
         host.serve()
     finally:
@@ -135,7 +135,7 @@ def run(
     env_ids: Sequence[str],
     listener: socket.socket,
     *,
-    limits: Limits,
+    limits: ServerLimits,
     token: str | None,
     workers: int | None,
     keywords: Mapping[str, Any],
@@ -148,8 +148,8 @@ def run(
     """
     import uvicorn
 
-    from agentgym_envs.serve.peers import Peers
-    from agentgym_envs.serve.protocol import Limited, Server
+    from agentgym_envs.serve.peers import ServerConnections
+    from agentgym_envs.serve.protocol import HttpServer, LimitedProtocol
     from agentgym_envs.serve.server import make_app
     from agentgym_envs.serve.websocket import LimitedSocket
 
@@ -158,8 +158,8 @@ def run(
     allow_descriptors(connections + OTHER_FILES)
     for buffer in (socket.SO_RCVBUF, socket.SO_SNDBUF):
         listener.setsockopt(socket.SOL_SOCKET, buffer, BUFFER)
-    peers = Peers(limits, connections, token, app.metrics)
-    http: Any = partial(Limited, peers=peers)
+    peers = ServerConnections(limits, connections, token, app.metrics)
+    http: Any = partial(LimitedProtocol, peers=peers)
     websocket: Any = partial(LimitedSocket, peers=peers)
     config = uvicorn.Config(
         app,
@@ -176,7 +176,7 @@ def run(
         timeout_keep_alive=int(limits.keep_alive),
         timeout_graceful_shutdown=DRAIN,
     )
-    server = Server(config, peers, on_start)
+    server = HttpServer(config, peers, on_start)
     stop.grace = GRACE + DRAIN
     try:
         with stop.instead(lambda: setattr(server, "should_exit", True)):

@@ -10,15 +10,15 @@ from types import MappingProxyType
 from typing import Any
 
 from agentgym_envs.errors import TaskError
-from agentgym_envs.pool import Result
-from agentgym_envs.serve.family import Family, Listed, done, out_of_range
-from agentgym_envs.serve.refusal import Refusal
+from agentgym_envs.pool import PoolResult
+from agentgym_envs.serve.family import ListedFamily, ServedFamily, done, out_of_range
+from agentgym_envs.serve.refusal import RefusedRequest
 
 _PUT = r"^\s*put (.+) in/on (.+)"
 _FENCED = re.compile(r"```(.*?)```", re.DOTALL)
 
 
-class TextCraft(Listed):
+class TextCraftFamily(ListedFamily):
     """Numbers count the goals by depth, then by name; they are taken modulo the number of goals.
 
     The original sorts goals of one depth by the order of the files in its folder, which differs
@@ -32,7 +32,7 @@ class TextCraft(Listed):
         """Refuses own commands and goals; the folder of recipes is ignored."""
         for name in ("commands", "goal"):
             if fields.get(name) is not None:
-                raise Refusal(400, f"{name}: must be null; reset picks a task by its number")
+                raise RefusedRequest(400, f"{name}: must be null; reset picks a task by its number")
 
     def created(self, number: int, text: str) -> Any:
         """Returns the number with a first observation."""
@@ -47,7 +47,7 @@ class TextCraft(Listed):
         return sorted(super()._make_list(), key=lambda one: (tasks.difficulty(one), one))
 
 
-class BabyAI(Family):
+class BabyAIFamily(ServedFamily):
     """Numbers are the original's: level ``index % 40``, seed ``index // 40``."""
 
     name = "babyai"
@@ -60,23 +60,23 @@ class BabyAI(Family):
         try:
             return str(_babyai().get(name).id)
         except TaskError as error:
-            raise Refusal(
+            raise RefusedRequest(
                 400,
                 f"data_idx: {index} is the level {name.rpartition('-')[0]} with the seed"
                 f" {index // len(LEVELS)}, which is not a task here: the seed has no solution, is a"
                 " copy of another one, or is not one of 0 to 69",
             ) from error
 
-    def begun(self, result: Result) -> Any:
+    def begun(self, result: PoolResult) -> Any:
         """Returns the text with the scores, which are 0."""
         return self.stepped(result)
 
-    def stepped(self, result: Result) -> dict[str, Any]:
+    def stepped(self, result: PoolResult) -> dict[str, Any]:
         """Adds the score, the sum of the rewards."""
         return {**super().stepped(result), "score": (result.info or {})["score"]}
 
 
-class SciWorld(Family):
+class SciWorldFamily(ServedFamily):
     """Numbers count the variations of the tasks that AgentGym uses; scores go from 0 to 100."""
 
     name = "sciworld"
@@ -93,7 +93,7 @@ class SciWorld(Family):
             left -= row.variations
         raise out_of_range(self.index, index, sum(row.variations for row in rows))
 
-    def begun(self, result: Result) -> Any:
+    def begun(self, result: PoolResult) -> Any:
         """Separates the task from the first look."""
         info = result.info or {}
         return {
@@ -102,14 +102,14 @@ class SciWorld(Family):
             "observation": result.observation.removeprefix(info["goal"]).lstrip("\n"),
         }
 
-    def stepped(self, result: Result) -> dict[str, Any]:
+    def stepped(self, result: PoolResult) -> dict[str, Any]:
         """Adds the score in percent."""
         step = super().stepped(result)
         score = round(100 * (result.info or {})["score"])
         return {**step, "reward": round(100 * result.reward), "score": score}
 
 
-class SearchQA(Listed):
+class SearchQAFamily(ListedFamily):
     """Numbers count the questions: first those of the test split, as in the original."""
 
     name, key, index = "searchqa", "env_idx", "id"
@@ -118,18 +118,18 @@ class SearchQA(Listed):
         """Returns the bare number."""
         return number
 
-    def begun_text(self, result: Result) -> str:
+    def begun_text(self, result: PoolResult) -> str:
         """Adds the rules: the client's own prompt does not name the tag of an answer."""
         from agentgym_envs.envs.search.env import SearchEnv
 
         return f"{SearchEnv.instructions}\n\n{result.observation}"
 
-    def begun(self, result: Result) -> Any:
+    def begun(self, result: PoolResult) -> Any:
         """Returns the bare text."""
         return self.begun_text(result)
 
 
-class _Web(Family):
+class _WebFamily(ServedFamily):
     """The form of WebArena's client."""
 
     key, index = "env_idx", "idx"
@@ -139,12 +139,12 @@ class _Web(Family):
         found = _FENCED.search(response) if isinstance(response, str) else None
         return found[1].strip() if found else response
 
-    def stepped(self, result: Result) -> dict[str, Any]:
+    def stepped(self, result: PoolResult) -> dict[str, Any]:
         """Names the end ``terminated``."""
         return {**super().stepped(result), "terminated": done(result)}
 
 
-class WebArena(_Web):
+class WebArenaFamily(_WebFamily):
     """Numbers are WebArena's ``task_id``, as in the names of its files of tasks."""
 
     name = "webarena"
@@ -156,17 +156,19 @@ class WebArena(_Web):
             ids = self._task_set().ids("all")
             self._ids = {int(re.sub(r".*-", "", task_id)): task_id for task_id in ids}
         if index not in self._ids:
-            raise Refusal(400, f"idx: {index} is not a task_id of the server's configuration")
+            raise RefusedRequest(
+                400, f"idx: {index} is not a task_id of the server's configuration"
+            )
         return self._ids[index]
 
 
-class WebSites(_Web, Listed):
+class WebSitesFamily(_WebFamily, ListedFamily):
     """The sites of this package for WebArena's client."""
 
     name = "websites"
 
 
-class Maze(Family):
+class MazeFamily(ServedFamily):
     """LMRL-Gym's maze. Numbers are the original's games 0 to 24.
 
     The original's game 25 begins at the goal, so it is not a task here. A client that runs out of
@@ -183,13 +185,13 @@ class Maze(Family):
             raise out_of_range(self.index, index, len(PLACES) - 1)
         return f"game-{index}"
 
-    def stepped(self, result: Result) -> dict[str, Any]:
+    def stepped(self, result: PoolResult) -> dict[str, Any]:
         """Gives failure its reward."""
         failed = done(result) and not (result.info or {})["success"]
         return {**super().stepped(result), **({"reward": -1.0} if failed else {})}
 
 
-class Wordle(Listed):
+class WordleFamily(ListedFamily):
     """LMRL-Gym's Wordle. Seeds count the words; they are taken modulo the number of words.
 
     The original draws the word from a generator with the seed. Rewards are the original's: 1 for
@@ -202,12 +204,12 @@ class Wordle(Listed):
         """Returns the word with a number."""
         return super().task_id(index % len(self._listed()))
 
-    def pages(self) -> dict[str, Callable[[Result | None], Any]]:
+    def pages(self) -> dict[str, Callable[[PoolResult | None], Any]]:
         """Adds the list of words that the guesses so far allow."""
         return {"filtered_vocab": _filtered_vocab}
 
 
-class AlfWorld(Listed):
+class AlfWorldFamily(ListedFamily):
     """ALFWorld. Numbers count the tasks: test, then train, then dev.
 
     The words are those of ALFWorld 0.3.3, which AgentGym's server uses: ``put X in/on Y`` instead
@@ -221,30 +223,30 @@ class AlfWorld(Listed):
         """Returns the command in this package's words."""
         return re.sub(_PUT, r"move \1 to \2", response) if isinstance(response, str) else response
 
-    def begun_text(self, result: Result) -> str:
+    def begun_text(self, result: PoolResult) -> str:
         """Leaves out the welcome, as the original's server does."""
         return "\n".join(result.observation.split("\n\n")[1:])
 
-    def begun(self, result: Result) -> Any:
+    def begun(self, result: PoolResult) -> Any:
         """Returns the text with the commands that are possible."""
         observation = self.begun_text(result)
         return {"observation": observation, "available_actions": _put_actions(result)}
 
-    def stepped_text(self, result: Result) -> str:
+    def stepped_text(self, result: PoolResult) -> str:
         """Leaves out the arrival, as the original's server does."""
         text = re.sub(r"^You arrive at [^.]*\. ", "", result.observation)
         return re.sub("^You move the (.*) to the ", r"You put the \1 in/on the ", text)
 
-    def stepped(self, result: Result) -> dict[str, Any]:
+    def stepped(self, result: PoolResult) -> dict[str, Any]:
         """Adds the commands that are possible."""
         return {**super().stepped(result), "available_actions": _put_actions(result)}
 
-    def pages(self) -> dict[str, Callable[[Result | None], Any]]:
+    def pages(self) -> dict[str, Callable[[PoolResult | None], Any]]:
         """Adds the commands that are possible."""
         return {"available_actions": _put_actions}
 
 
-class WebShop(Listed):
+class WebShopFamily(ListedFamily):
     """WebShop. Numbers count the goals, which begin with those of the test split."""
 
     name, key, index = "webshop", "env_idx", "session_id"
@@ -254,16 +256,16 @@ class WebShop(Listed):
         """Returns the bare number."""
         return number
 
-    def begun(self, result: Result) -> Any:
+    def begun(self, result: PoolResult) -> Any:
         """Returns the text and the original's empty info."""
         return [self.begun_text(result), None]
 
-    def stepped(self, result: Result) -> dict[str, Any]:
+    def stepped(self, result: PoolResult) -> dict[str, Any]:
         """Names the text ``state``, with an empty info."""
         step = super().stepped(result)
         return {"state": step.pop("observation"), **step, "info": None}
 
-    def pages(self) -> dict[str, Callable[[Result | None], Any]]:
+    def pages(self) -> dict[str, Callable[[PoolResult | None], Any]]:
         """Adds the clickable texts and the instruction."""
         return {"available_actions": _available_actions, "instruction_text": _instruction_text}
 
@@ -272,22 +274,22 @@ class WebShop(Listed):
         return [task_id for split in ("test", "dev", "train") for task_id in tasks.ids(split)]
 
 
-FAMILIES: dict[str, type[Family]] = {
-    "agentgym/TextCraft": TextCraft,
-    "agentgym/BabyAI": BabyAI,
-    "agentgym/ScienceWorld": SciWorld,
-    "agentgym/Search": SearchQA,
-    "agentgym/LMRLMaze": Maze,
-    "agentgym/LMRLWordle": Wordle,
-    "agentgym/Household": AlfWorld,
-    "agentgym/Shop": WebShop,
-    "agentgym/WebArena": WebArena,
-    "agentgym/WebSites": WebSites,
+FAMILIES: dict[str, type[ServedFamily]] = {
+    "agentgym/TextCraft": TextCraftFamily,
+    "agentgym/BabyAI": BabyAIFamily,
+    "agentgym/ScienceWorld": SciWorldFamily,
+    "agentgym/Search": SearchQAFamily,
+    "agentgym/LMRLMaze": MazeFamily,
+    "agentgym/LMRLWordle": WordleFamily,
+    "agentgym/Household": AlfWorldFamily,
+    "agentgym/Shop": WebShopFamily,
+    "agentgym/WebArena": WebArenaFamily,
+    "agentgym/WebSites": WebSitesFamily,
 }
 """Families by the id without its version."""
 
 
-def family_of(env_id: str, keywords: Mapping[str, Any]) -> Family | None:
+def family_of(env_id: str, keywords: Mapping[str, Any]) -> ServedFamily | None:
     """Returns the family of an id, or None."""
     kind = FAMILIES.get(re.sub(r"-v\d+$", "", env_id))
     return kind(env_id, keywords) if kind else None
@@ -300,14 +302,14 @@ def _babyai() -> Any:
     return babyai_tasks()
 
 
-def _filtered_vocab(result: Result | None) -> list[str]:
+def _filtered_vocab(result: PoolResult | None) -> list[str]:
     from agentgym_envs.envs.lmrl.wordle import consistent
 
     info = (result.info if result else None) or {}
     return list(consistent(info.get("guesses", ())))
 
 
-def _put_actions(result: Result | None) -> list[str]:
+def _put_actions(result: PoolResult | None) -> list[str]:
     listed = (result.info or {})["admissible_actions"] if result else []
     return sorted(
         re.sub("^move (.+) to (.+)", r"put \1 in/on \2", action)
@@ -316,12 +318,12 @@ def _put_actions(result: Result | None) -> list[str]:
     )
 
 
-def _available_actions(result: Result | None) -> dict[str, Any]:
+def _available_actions(result: PoolResult | None) -> dict[str, Any]:
     listed = ((result.info if result else None) or {}).get("admissible_actions", [])
     searching = any(action.startswith("search[") for action in listed)
     clicks = [action[len("click[") : -1] for action in listed if action.startswith("click[")]
     return {"has_search_bar": searching, "clickables": ["search"] if searching else clicks}
 
 
-def _instruction_text(result: Result | None) -> str:
+def _instruction_text(result: PoolResult | None) -> str:
     return f"Instruction: {((result.info if result else None) or {}).get('goal', '')}"

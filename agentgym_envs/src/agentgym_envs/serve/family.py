@@ -5,13 +5,13 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from agentgym_envs import registry
-from agentgym_envs.pool import Result
-from agentgym_envs.serve.refusal import Refusal
+from agentgym_envs.pool import PoolResult
+from agentgym_envs.serve.refusal import RefusedRequest
 
 ORDER = ("test", "train", "dev")  # SearchQA's numbers begin with the test split
 
 
-class Family:
+class ServedFamily:
     """One family.
 
     Args:
@@ -38,7 +38,7 @@ class Family:
         """Checks the fields of ``create``.
 
         Raises:
-            Refusal: a field asks for something that clients cannot set.
+            RefusedRequest: a field asks for something that clients cannot set.
         """
 
     def created(self, number: int, text: str) -> Any:
@@ -49,7 +49,7 @@ class Family:
         """Returns the task with a number; None if :meth:`seed` picks it.
 
         Raises:
-            Refusal: no task has this number.
+            RefusedRequest: no task has this number.
         """
         raise NotImplementedError
 
@@ -61,19 +61,19 @@ class Family:
         """Returns the action in what the client sends."""
         return response
 
-    def begun_text(self, result: Result) -> str:
+    def begun_text(self, result: PoolResult) -> str:
         """Returns the first text of an episode."""
         return result.observation
 
-    def begun(self, result: Result) -> Any:
+    def begun(self, result: PoolResult) -> Any:
         """Returns the answer to ``reset``."""
         return {"observation": self.begun_text(result)}
 
-    def stepped_text(self, result: Result) -> str:
+    def stepped_text(self, result: PoolResult) -> str:
         """Returns the text of a step."""
         return result.observation
 
-    def stepped(self, result: Result) -> dict[str, Any]:
+    def stepped(self, result: PoolResult) -> dict[str, Any]:
         """Returns the answer to ``step``."""
         return {
             "observation": self.stepped_text(result),
@@ -81,7 +81,7 @@ class Family:
             "done": done(result),
         }
 
-    def pages(self) -> dict[str, Callable[[Result | None], Any]]:
+    def pages(self) -> dict[str, Callable[[PoolResult | None], Any]]:
         """Returns more pages by name; each is a function of the session's last result."""
         return {}
 
@@ -93,7 +93,7 @@ class Family:
             env.close()
 
 
-class Listed(Family):
+class ListedFamily(ServedFamily):
     """A family whose numbers count the tasks of a list."""
 
     _ids: list[str] | None = None
@@ -112,7 +112,7 @@ class Listed(Family):
         return [task_id for split in ORDER for task_id in tasks.ids(split)]
 
 
-def done(result: Result) -> bool:
+def done(result: PoolResult) -> bool:
     """Returns whether the episode is over."""
     return result.terminated or result.truncated
 
@@ -123,6 +123,6 @@ def _pick(ids: Sequence[str], index: int, field: str) -> str:
     return ids[index]
 
 
-def out_of_range(field: str, index: int, count: int) -> Refusal:
+def out_of_range(field: str, index: int, count: int) -> RefusedRequest:
     """Returns the error of a task's number that is too large."""
-    return Refusal(400, f"{field}: there is no task {index}, only 0 to {count - 1}")
+    return RefusedRequest(400, f"{field}: there is no task {index}, only 0 to {count - 1}")

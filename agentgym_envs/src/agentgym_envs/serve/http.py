@@ -11,12 +11,12 @@ from urllib.parse import parse_qs, urlsplit
 
 from agentgym_envs.errors import shown
 from agentgym_envs.network import is_local
-from agentgym_envs.serve.refusal import Refusal
+from agentgym_envs.serve.refusal import RefusedRequest
 
 Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
+AsgiMessage = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[AsgiMessage]]
+Send = Callable[[AsgiMessage], Awaitable[None]]
 Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 JSON = b"application/json"
@@ -27,7 +27,7 @@ class ClientGone(Exception):
     """The client closed its connection before its request was complete."""
 
 
-class Request:
+class HttpRequest:
     """A complete request.
 
     Args:
@@ -45,7 +45,7 @@ class Request:
         """Returns the body, a JSON object; an empty body is an empty object.
 
         Raises:
-            Refusal: the body is something else.
+            RefusedRequest: the body is something else.
         """
         return parse_object(self.body) if self.body.strip() else {}
 
@@ -59,14 +59,14 @@ def parse_object(text: str | bytes) -> dict[str, Any]:
     """Returns the JSON object in a text.
 
     Raises:
-        Refusal: the text is not JSON, or not an object.
+        RefusedRequest: the text is not JSON, or not an object.
     """
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Refusal(400, f"body: must be JSON ({str(error)[:100]})") from error
+        raise RefusedRequest(400, f"body: must be JSON ({str(error)[:100]})") from error
     if not isinstance(found, dict):
-        raise Refusal(400, f"body: must be a JSON object, not {shown(found)}")
+        raise RefusedRequest(400, f"body: must be a JSON object, not {shown(found)}")
     return found
 
 
@@ -74,19 +74,19 @@ def whole_number(fields: Mapping[str, Any], name: str, *, default: int | None = 
     """Returns a field that is a whole number from 0.
 
     Raises:
-        Refusal: the field is missing or something else.
+        RefusedRequest: the field is missing or something else.
     """
     value = fields.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise Refusal(400, f"{name}: must be a whole number from 0, not {shown(value)}")
+        raise RefusedRequest(400, f"{name}: must be a whole number from 0, not {shown(value)}")
     return value
 
 
-async def read(scope: Scope, receive: Receive, limit: int) -> Request:
+async def read(scope: Scope, receive: Receive, limit: int) -> HttpRequest:
     """Receives a request.
 
     Raises:
-        Refusal: the body is larger than ``limit`` bytes. It was read on to its end, so that a
+        RefusedRequest: the body is larger than ``limit`` bytes. The body was read to its end, so a
             client that sends before it reads gets the answer.
         ClientGone: the connection ended.
     """
@@ -102,8 +102,8 @@ async def read(scope: Scope, receive: Receive, limit: int) -> Request:
         else:
             body.clear()
     if size > limit:
-        raise Refusal(413, f"body: more than {limit} bytes; send a shorter one")
-    return Request(scope, bytes(body))
+        raise RefusedRequest(413, f"body: more than {limit} bytes; send a shorter one")
+    return HttpRequest(scope, bytes(body))
 
 
 async def answer(
@@ -119,7 +119,7 @@ async def answer(
     await send({"type": "http.response.body", "body": content})
 
 
-def error_headers(refusal: Refusal, body: bytes) -> list[tuple[bytes, bytes]]:
+def error_headers(refusal: RefusedRequest, body: bytes) -> list[tuple[bytes, bytes]]:
     """Returns the headers of an error."""
     headers = [(b"content-type", JSON), (b"content-length", b"%d" % len(body))]
     if refusal.status == 401:
@@ -131,7 +131,7 @@ def error_headers(refusal: Refusal, body: bytes) -> list[tuple[bytes, bytes]]:
     return headers
 
 
-async def refuse(scope: Scope, send: Send, refusal: Refusal) -> None:
+async def refuse(scope: Scope, send: Send, refusal: RefusedRequest) -> None:
     """Sends an error in answer to a request, or instead of opening a WebSocket."""
     if scope["type"] != "http" and "websocket.http.response" not in scope.get("extensions", {}):
         await send({"type": "websocket.close", "code": 1008, "reason": str(refusal)[:100]})
@@ -150,16 +150,16 @@ def check_sender(scope: Scope, token: str | None) -> None:
     page, or a ``Host`` that leads here by DNS rebinding.
 
     Raises:
-        Refusal: the request has no right to an answer.
+        RefusedRequest: the request has no right to an answer.
     """
     headers = dict(scope["headers"])
     if token is None:
         host = headers.get(b"host", b"localhost").decode("latin-1")
         origin = headers.get(b"origin")
         if not _local(f"//{host}"):
-            raise Refusal(403, f"Host: {shown(host)} is not this machine; use 127.0.0.1")
+            raise RefusedRequest(403, f"Host: {shown(host)} is not this machine; use 127.0.0.1")
         if origin is not None and not _local(origin.decode("latin-1")):
-            raise Refusal(403, "Origin: pages of web sites get no answer")
+            raise RefusedRequest(403, "Origin: pages of web sites get no answer")
         return
     scheme, _, value = headers.get(b"authorization", b"").partition(b" ")
     given = value.strip()
@@ -171,7 +171,7 @@ def check_sender(scope: Scope, token: str | None) -> None:
     elif scheme.lower() != b"bearer":
         given = b""
     if not compare_digest(given, token.encode()):
-        raise Refusal(
+        raise RefusedRequest(
             401,
             "Authorization: the server's token is missing or wrong; send it as Bearer, or as the"
             " password of Basic (http://any:TOKEN@host)",

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentgym_envs.errors import shown
-from agentgym_envs.serve.refusal import Refusal
+from agentgym_envs.serve.refusal import RefusedRequest
 
 
 @dataclass(frozen=True)
-class Limits:
+class ServerLimits:
     """The limits of a server."""
 
     sessions: int = 256
@@ -67,15 +67,15 @@ def client_keywords(given: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a client's keywords without those that are null.
 
     Raises:
-        Refusal: a keyword is not in ``CLIENT_KEYWORDS``, or its value has a wrong type.
+        RefusedRequest: a keyword is not in ``CLIENT_KEYWORDS``, or its value has a wrong type.
     """
     for name, value in given.items():
         if name not in CLIENT_KEYWORDS:
-            raise Refusal(
+            raise RefusedRequest(
                 400,
                 f"{shown(name)}: clients cannot set this, only {', '.join(CLIENT_KEYWORDS)}",
             )
         fits, wanted = CLIENT_KEYWORDS[name]
         if value is not None and not fits(value):
-            raise Refusal(400, f"{name}: must be {wanted}, not {shown(value)}")
+            raise RefusedRequest(400, f"{name}: must be {wanted}, not {shown(value)}")
     return {name: value for name, value in given.items() if value is not None}

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 Labels = Mapping[str, object]
 
 
-class Metrics:
+class ServerMetrics:
     """Counts since the start of the server."""
 
     def __init__(self) -> None:

@@ -11,16 +11,16 @@ from itertools import product
 from typing import Any
 
 from agentgym_envs.errors import shown
-from agentgym_envs.pool import Result
-from agentgym_envs.serve.app import Handler, Part, Route
-from agentgym_envs.serve.http import Receive, Request, Scope, Send, parse_object, whole_number
-from agentgym_envs.serve.limits import CLIENT_KEYWORDS, Limits
-from agentgym_envs.serve.metrics import Metrics
-from agentgym_envs.serve.rate import Rate
-from agentgym_envs.serve.refusal import Refusal
-from agentgym_envs.serve.sessions import Session, Sessions
-from agentgym_envs.serve.task_api import Tasks
-from agentgym_envs.serve.tools import Toolbox, reset_arguments
+from agentgym_envs.pool import PoolResult
+from agentgym_envs.serve.app import Handler, HttpRoute, ServedProtocol
+from agentgym_envs.serve.http import HttpRequest, Receive, Scope, Send, parse_object, whole_number
+from agentgym_envs.serve.limits import CLIENT_KEYWORDS, ServerLimits
+from agentgym_envs.serve.metrics import ServerMetrics
+from agentgym_envs.serve.rate import RateLimit
+from agentgym_envs.serve.refusal import RefusedRequest
+from agentgym_envs.serve.sessions import ClientSession, EnvSessions
+from agentgym_envs.serve.task_api import TaskApi
+from agentgym_envs.serve.tools import EnvTools, reset_arguments
 
 CODES = {409: "EXECUTION_ERROR", 500: "EXECUTION_ERROR", 504: "EXECUTION_ERROR"}
 TEXT = {"type": "string"}
@@ -55,12 +55,12 @@ SCHEMAS = {
 UNKNOWN_METHOD, INVALID_REQUEST, INVALID_PARAMS, PARSE_ERROR = -32601, -32600, -32602, -32700
 
 
-class OpenEnv(Part):
+class OpenEnvProtocol(ServedProtocol):
     """Serves each environment under ``/openenv/ID``.
 
     Args:
         sessions: the served environments.
-        limits: see :class:`Limits`.
+        limits: see :class:`ServerLimits`.
         metrics: counts messages.
         rate: delays messages; None: no limit.
         version: the version of this package.
@@ -68,39 +68,39 @@ class OpenEnv(Part):
 
     def __init__(
         self,
-        sessions: Iterable[Sessions],
+        sessions: Iterable[EnvSessions],
         *,
-        limits: Limits,
-        metrics: Metrics,
-        rate: Rate | None,
+        limits: ServerLimits,
+        metrics: ServerMetrics,
+        rate: RateLimit | None,
         version: str,
     ):
         self._sessions, self._limits = list(sessions), limits
         self._metrics, self._rate, self._version = metrics, rate, version
 
-    def routes(self) -> dict[str, Route]:
+    def routes(self) -> dict[str, HttpRoute]:
         """Returns the routes of all environments."""
         names = [sessions.name for sessions in self._sessions]
-        found = {"/openenv/list_environments": Route("openenv", {"GET": _page(names)})}
+        found = {"/openenv/list_environments": HttpRoute("openenv", {"GET": _page(names)})}
         for sessions in self._sessions:
-            base, one = f"/openenv/{sessions.name}", _One(sessions, self._version)
-            tasks = Tasks(sessions)
-            found[f"{base}/ws"] = Route("openenv", socket=self._socket(sessions, tasks))
+            base, one = f"/openenv/{sessions.name}", _EnvPages(sessions, self._version)
+            tasks = TaskApi(sessions)
+            found[f"{base}/ws"] = HttpRoute("openenv", socket=self._socket(sessions, tasks))
             for name, handler in one.pages().items():
-                found[f"{base}/{name}"] = Route("openenv", {"GET": handler})
-            found[f"{base}/mcp"] = Route("openenv", {"POST": one.call})
+                found[f"{base}/{name}"] = HttpRoute("openenv", {"GET": handler})
+            found[f"{base}/mcp"] = HttpRoute("openenv", {"POST": one.call})
             # The Task API of a base address has paths with the name of the environment.
             for start, name in product(("/openenv", base), tasks.routes()):
                 found[f"{start}/{sessions.name}/{name}"] = tasks.routes()[name]
         return found
 
-    def _socket(self, sessions: Sessions, tasks: Tasks) -> Any:
+    def _socket(self, sessions: EnvSessions, tasks: TaskApi) -> Any:
         async def serve(scope: Scope, receive: Receive, send: Send) -> None:
             await receive()  # the opening of the connection
             await send({"type": "websocket.accept"})
             try:
                 session = sessions.open()
-            except Refusal as refusal:
+            except RefusedRequest as refusal:
                 await _send(send, _error(str(refusal), "CAPACITY_REACHED"))
                 await send({"type": "websocket.close", "code": 1013})
                 return
@@ -130,7 +130,7 @@ class OpenEnv(Part):
                 if self._rate is not None:
                     await self._rate.wait(address, patient=True)
                 answer = await conversation.answer(message.get("text") or message["bytes"])
-            except Refusal as refusal:
+            except RefusedRequest as refusal:
                 status = refusal.status
                 answer = _error(str(refusal), CODES.get(refusal.status, "VALIDATION_ERROR"))
             self._metrics.requests["openenv", status] += 1
@@ -143,7 +143,7 @@ class OpenEnv(Part):
 class _Conversation:
     """The messages of one connection."""
 
-    def __init__(self, sessions: Sessions, session: Session, tasks: Tasks):
+    def __init__(self, sessions: EnvSessions, session: ClientSession, tasks: TaskApi):
         self._sessions, self._session, self._tasks = sessions, session, tasks
         self._episode: str | None = None
 
@@ -151,11 +151,11 @@ class _Conversation:
         """Returns the answer to a message; None to close.
 
         Raises:
-            Refusal: the message is wrong, or the environment failed.
+            RefusedRequest: the message is wrong, or the environment failed.
         """
         try:
             message = parse_object(text)
-        except Refusal as refusal:
+        except RefusedRequest as refusal:
             return _error(str(refusal).replace("body", "message"), "INVALID_JSON")
         kind, data = message.get("type"), message.get("data", {})
         if kind == "close":
@@ -167,19 +167,19 @@ class _Conversation:
                 f"type: must be reset, step, state or close, not {shown(kind)}", "UNKNOWN_TYPE"
             )
         if not isinstance(data, dict):
-            raise Refusal(400, f"data: must be an object, not {shown(data)}")
+            raise RefusedRequest(400, f"data: must be an object, not {shown(data)}")
         result = await (self._reset(data) if kind == "reset" else self._step(data))
         return {"type": "observation", "data": _observation(result)}
 
-    async def _reset(self, data: dict[str, Any]) -> Result:
+    async def _reset(self, data: dict[str, Any]) -> PoolResult:
         given = dict(data)
         task_id, seed = reset_arguments(given)
         episode = given.pop("episode_id", None)
         if episode is not None and not isinstance(episode, str):
-            raise Refusal(400, f"episode_id: must be a string, not {shown(episode)}")
+            raise RefusedRequest(400, f"episode_id: must be a string, not {shown(episode)}")
         if given.get("index") is not None:
             if task_id is not None:
-                raise Refusal(400, "index: leave it out, because task_id names the task")
+                raise RefusedRequest(400, "index: leave it out, because task_id names the task")
             split = given.get("split") or self._sessions.split
             task_id = (await self._tasks.pick(split, whole_number(given, "index")))["task_id"]
         given.pop("index", None)
@@ -189,9 +189,11 @@ class _Conversation:
         self._episode = episode or f"{self._session.number}"
         return result
 
-    async def _step(self, data: dict[str, Any]) -> Result:
+    async def _step(self, data: dict[str, Any]) -> PoolResult:
         if extra := sorted(data.keys() - {"action", "metadata"}):
-            raise Refusal(400, f"{shown(extra[0])}: an action has no such field, only 'action'")
+            raise RefusedRequest(
+                400, f"{shown(extra[0])}: an action has no such field, only 'action'"
+            )
         return await self._sessions.step(self._session, data.get("action"))
 
     def _state(self) -> dict[str, Any]:
@@ -203,12 +205,12 @@ class _Conversation:
         }
 
 
-class _One:
+class _EnvPages:
     """The pages of one environment, and its tools over plain JSON-RPC."""
 
-    def __init__(self, sessions: Sessions, version: str):
+    def __init__(self, sessions: EnvSessions, version: str):
         self._sessions, self._version = sessions, version
-        self._toolbox = Toolbox(sessions)
+        self._toolbox = EnvTools(sessions)
 
     def pages(self) -> dict[str, Any]:
         """Returns handlers by path."""
@@ -226,12 +228,12 @@ class _One:
         }
         return {name: _page(value) for name, value in values.items()}
 
-    async def call(self, request: Request) -> dict[str, Any]:
+    async def call(self, request: HttpRequest) -> dict[str, Any]:
         """Answers a JSON-RPC call; an error has the status 200, as JSON-RPC demands."""
         number = None
         try:
             message = parse_object(request.body or b"{}")
-        except Refusal as refusal:
+        except RefusedRequest as refusal:
             return _rpc_error(None, PARSE_ERROR, str(refusal))
         number, params = message.get("id"), message.get("params", {})
         if message.get("jsonrpc") != "2.0" or not isinstance(params, dict):
@@ -242,14 +244,14 @@ class _One:
             return _rpc_error(number, UNKNOWN_METHOD, "method: must be tools/list or tools/call")
         try:
             answer = await self._toolbox.call(params.get("name"), params.get("arguments", {}))
-        except Refusal as refusal:
+        except RefusedRequest as refusal:
             return _rpc_error(number, INVALID_PARAMS, str(refusal))
         content = [{"type": "text", "text": answer.text}]
         result = {"content": content, "structuredContent": answer.fields, "isError": False}
         return {"jsonrpc": "2.0", "id": number, "result": result}
 
 
-def _observation(result: Result) -> dict[str, Any]:
+def _observation(result: PoolResult) -> dict[str, Any]:
     metadata = {**(result.info or {}), "truncated": result.truncated}
     return {
         "observation": {"text": result.observation, "metadata": metadata},
@@ -268,7 +270,7 @@ def _rpc_error(number: Any, code: int, message: str) -> dict[str, Any]:
 
 
 def _page(value: Any) -> Handler:
-    async def answer(request: Request) -> Any:
+    async def answer(request: HttpRequest) -> Any:
         return value
 
     return answer

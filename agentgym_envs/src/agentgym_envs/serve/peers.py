@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from agentgym_envs.serve.limits import Limits
-from agentgym_envs.serve.metrics import Metrics
-from agentgym_envs.serve.rate import Rate
+from agentgym_envs.serve.limits import ServerLimits
+from agentgym_envs.serve.metrics import ServerMetrics
+from agentgym_envs.serve.rate import RateLimit
 
 PIECE = 2**10  # bytes that a parser gets at once, so few messages are pending at any time
 TURN = 0.0005  # seconds of one connection before it is the turn of the others
@@ -21,25 +21,25 @@ REFUSED = 10.0  # answers per second to requests of one address without the righ
 
 
 @dataclass
-class Peers:
+class ServerConnections:
     """The connections of a server.
 
     Args:
-        limits: see :class:`Limits`.
+        limits: see :class:`ServerLimits`.
         most: number of open connections.
         token: the clients' password; None: only clients on this machine.
         metrics: counts the answers that the application does not see.
     """
 
-    limits: Limits
+    limits: ServerLimits
     most: int
     token: str | None
-    metrics: Metrics
+    metrics: ServerMetrics
     strangers: dict[Any, None] = field(default_factory=dict)
     """Connections without a request that has a right to an answer, the oldest first."""
     idle: dict[Any, None] = field(default_factory=dict)
     """Other connections without a request; the one that waits for longest is first."""
-    refused: Rate = field(default_factory=lambda: Rate(REFUSED))
+    refused: RateLimit = field(default_factory=lambda: RateLimit(REFUSED))
     ending: bool = False
     """Whether the server has got a signal."""
 
@@ -67,16 +67,18 @@ class Peers:
         return self.limits.last_answer if self.ending else self.limits.arrival
 
 
-class Unread:
+class UnreadLimit:
     """Ends a connection whose client does not read its answers.
 
     Args:
         transport: the connection.
-        peers: see :class:`Peers`.
+        peers: see :class:`ServerConnections`.
         abort: ends the connection.
     """
 
-    def __init__(self, transport: asyncio.Transport, peers: Peers, abort: Callable[[], None]):
+    def __init__(
+        self, transport: asyncio.Transport, peers: ServerConnections, abort: Callable[[], None]
+    ):
         self._transport, self._peers, self._abort = transport, peers, abort
         self._timer: asyncio.TimerHandle | None = None
         transport.set_write_buffer_limits(0)  # each byte that cannot be sent calls pause_writing

@@ -13,16 +13,16 @@ from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from agentgym_envs.serve.http import READ_ON, Scope, check_sender, error_headers
-from agentgym_envs.serve.peers import PIECE, TURN, Peers, Unread
+from agentgym_envs.serve.peers import PIECE, TURN, ServerConnections, UnreadLimit
 from agentgym_envs.serve.rate import LONGEST_WAIT
-from agentgym_envs.serve.refusal import Refusal
-from agentgym_envs.terminal import Output
+from agentgym_envs.serve.refusal import RefusedRequest
+from agentgym_envs.terminal import CommandConsole
 
 LARGEST_HEAD = 2**16  # bytes of a head, and of all that follows it without a byte of the body
 MOST_HEADERS = 128  # with trailers
 MOST_CHUNKED = 3  # bytes that a chunked body may take for each of its bytes, beside a largest head
 NOTICE = 1.0  # seconds after a signal before a line says that the server waits
-err = Output(stderr=True, markup=False, emoji=False, highlight=False)
+err = CommandConsole(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 class _Flow(FlowControl):
@@ -35,7 +35,7 @@ class _Flow(FlowControl):
             super().resume_reading()
 
 
-class Limited(HttpToolsProtocol):
+class LimitedProtocol(HttpToolsProtocol):
     """One connection of a server with limits.
 
     uvicorn holds a connection with half a request or with an unread answer for ever, and parses
@@ -51,7 +51,7 @@ class Limited(HttpToolsProtocol):
 
     flow: _Flow
 
-    def __init__(self, *args: Any, peers: Peers, **kwargs: Any):
+    def __init__(self, *args: Any, peers: ServerConnections, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self._peers = peers
         self._end: asyncio.TimerHandle | None = None
@@ -65,14 +65,14 @@ class Limited(HttpToolsProtocol):
         self._next: asyncio.Handle | None = None
         self._running: RequestResponseCycle | None = None
         """The request that the application answers; ``cycle`` is the one that came last."""
-        self._refusal: Refusal | None = None
+        self._refusal: RefusedRequest | None = None
         """The error that ends this connection."""
 
     def connection_made(self, transport: Any) -> None:
         """Starts the deadline of the first request; closes a connection above the limit."""
         super().connection_made(transport)
         self.flow = _Flow(transport)
-        self._unread = Unread(transport, self._peers, self.abort)
+        self._unread = UnreadLimit(transport, self._peers, self.abort)
         self._start()
         self._peers.add(self, len(self.connections))
 
@@ -117,7 +117,7 @@ class Limited(HttpToolsProtocol):
             or self._bytes > LARGEST_HEAD + MOST_CHUNKED * self._body
         ):
             limit = f"more than {MOST_HEADERS}, or {LARGEST_HEAD} bytes with the sizes of chunks"
-            self._refuse(Refusal(431, f"headers: {limit}; send fewer"))
+            self._refuse(RefusedRequest(431, f"headers: {limit}; send fewer"))
         elif self._bytes > READ_ON + LARGEST_HEAD:
             self.abort()
         elif not (self._end or self.timeout_keep_alive_task or self._busy()):
@@ -143,7 +143,7 @@ class Limited(HttpToolsProtocol):
         """Checks that the client has a right to an answer."""
         try:
             check_sender(cast(Scope, self.scope), self._peers.token)
-        except Refusal as refusal:
+        except RefusedRequest as refusal:
             self._refuse(refusal)
         if self._refusal is None:
             self._peers.strangers.pop(self, None)
@@ -216,9 +216,9 @@ class Limited(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Answers what is not HTTP."""
-        self._refuse(Refusal(400, f"request: {msg}"))
+        self._refuse(RefusedRequest(400, f"request: {msg}"))
 
-    def _refuse(self, refusal: Refusal) -> None:
+    def _refuse(self, refusal: RefusedRequest) -> None:
         """Ends the connection with an error, after the answers to the earlier requests."""
         if self._refusal is not None:
             return
@@ -321,7 +321,7 @@ class Limited(HttpToolsProtocol):
             self._running.message_event.set()
 
 
-class Server(uvicorn.Server):
+class HttpServer(uvicorn.Server):
     """uvicorn's server, which says on standard error that it waits for requests.
 
     Args:
@@ -330,7 +330,9 @@ class Server(uvicorn.Server):
         on_start: called when the server answers; not if an environment cannot be made.
     """
 
-    def __init__(self, config: uvicorn.Config, peers: Peers, on_start: Callable[[], None]):
+    def __init__(
+        self, config: uvicorn.Config, peers: ServerConnections, on_start: Callable[[], None]
+    ):
         super().__init__(config)
         self._peers, self._on_start = peers, on_start
 

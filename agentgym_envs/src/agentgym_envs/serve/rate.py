@@ -3,13 +3,13 @@
 import asyncio
 import time
 
-from agentgym_envs.serve.refusal import Refusal
+from agentgym_envs.serve.refusal import RefusedRequest
 
 LONGEST_WAIT = 30.0  # seconds
 FORGET = 10_000  # addresses after which those without a debt are forgotten
 
 
-class Rate:
+class RateLimit:
     """Delays requests over the limit; requests that start sessions are refused.
 
     Args:
@@ -29,11 +29,11 @@ class Rate:
             patient: whether the request can wait.
 
         Raises:
-            Refusal: the request cannot wait, or would wait too long.
+            RefusedRequest: the request cannot wait, or would wait too long.
         """
         due = self.due(address, LONGEST_WAIT if patient else 0.0)
         if due is None:
-            raise Refusal(
+            raise RefusedRequest(
                 429 if patient else 503,
                 f"{address}: more than {self._limit:g} requests per second; try again later",
             )

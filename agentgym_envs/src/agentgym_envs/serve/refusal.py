@@ -22,7 +22,7 @@ CODES = {
 }
 
 
-class Refusal(Exception):
+class RefusedRequest(Exception):
     """A request that gets no result.
 
     Args:

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentgym_envs.errors import ArgumentError, EnvFailure, EnvTimeout, TaskError, shown
-from agentgym_envs.pool import AsyncEnvPool, Description, Result
-from agentgym_envs.serve.limits import Limits, client_keywords
-from agentgym_envs.serve.metrics import Metrics
-from agentgym_envs.serve.refusal import Refusal
+from agentgym_envs.pool import AsyncEnvPool, EnvDescription, PoolResult
+from agentgym_envs.serve.limits import ServerLimits, client_keywords
+from agentgym_envs.serve.metrics import ServerMetrics
+from agentgym_envs.serve.refusal import RefusedRequest
 
 LARGEST = 2**53  # JavaScript reads larger numbers wrongly
 
 
-class Session:
+class ClientSession:
     """One client's environment.
 
     Args:
@@ -35,7 +35,7 @@ class Session:
         self.turn = asyncio.Lock()
         """Requests are answered one after another, in the order of their arrival."""
         self.keywords: dict[str, Any] = {}
-        self.result: Result | None = None
+        self.result: PoolResult | None = None
         """The last result; None before the first reset and after a failure."""
         self.steps = 0
         """Steps of this episode."""
@@ -52,7 +52,7 @@ class Session:
         """Waits until the earlier requests are answered.
 
         Raises:
-            Refusal: the session was closed.
+            RefusedRequest: the session was closed.
         """
         self.requests += 1
         try:
@@ -63,7 +63,7 @@ class Session:
         if self.closed:
             self.turn.release()
             self._leave()
-            raise Refusal(404, f"session {self.number} was closed")
+            raise RefusedRequest(404, f"session {self.number} was closed")
 
     async def __aexit__(self, *error: object) -> None:
         self.turn.release()
@@ -73,18 +73,18 @@ class Session:
         self.requests -= 1
         self.used = asyncio.get_running_loop().time()
 
-    def last(self) -> Result:
+    def last(self) -> PoolResult:
         """Returns the last result.
 
         Raises:
-            Refusal: no episode has a result; the message has the reason.
+            RefusedRequest: no episode has a result; the message has the reason.
         """
         if self.result is None:
-            raise Refusal(409, f"session {self.number}: {self.trouble}")
+            raise RefusedRequest(409, f"session {self.number}: {self.trouble}")
         return self.result
 
 
-class Sessions:
+class EnvSessions:
     """All sessions of one environment id.
 
     Args:
@@ -100,17 +100,17 @@ class Sessions:
         self,
         env_id: str,
         *,
-        limits: Limits,
-        metrics: Metrics,
+        limits: ServerLimits,
+        metrics: ServerMetrics,
         workers: int | None = None,
         keywords: Mapping[str, Any],
     ):
         self.env_id = env_id
         self.limits = limits
-        self.description: Description
+        self.description: EnvDescription
         self._metrics = metrics
         self._workers, self._keywords = workers, dict(keywords)
-        self._open: dict[int, Session] = {}
+        self._open: dict[int, ClientSession] = {}
         self._free = deque(range(limits.sessions))
         self._pool: AsyncEnvPool
 
@@ -134,7 +134,7 @@ class Sessions:
         try:
             result = await self._pool.ask_description(0)
             result.check()
-            self.description = Description(**result.info or {})
+            self.description = EnvDescription(**result.info or {})
             await self._pool.drop(0)
         except BaseException:
             await self._pool.close()
@@ -149,50 +149,54 @@ class Sessions:
         """The split of a session whose client names none."""
         return str(self._keywords.get("split", "train"))
 
-    async def describe(self, split: str) -> Description:
+    async def describe(self, split: str) -> EnvDescription:
         """Returns the description of an environment of a split.
 
         Raises:
-            Refusal: the environment cannot be made.
+            RefusedRequest: the environment cannot be made.
         """
         keywords = {**self._keywords, "split": split}
         try:
             async with AsyncEnvPool(self.env_id, 1, workers=1, **keywords) as pool:
                 result = await pool.ask_description(0)
                 result.check()
-                return Description(**result.info or {})
+                return EnvDescription(**result.info or {})
         except (ArgumentError, TaskError) as error:
-            raise Refusal(400, f"split: {error}") from error
+            raise RefusedRequest(400, f"split: {error}") from error
         except EnvFailure as error:
-            raise Refusal(504 if isinstance(error, EnvTimeout) else 500, str(error)) from error
+            raise RefusedRequest(
+                504 if isinstance(error, EnvTimeout) else 500, str(error)
+            ) from error
 
-    def open(self) -> Session:
+    def open(self) -> ClientSession:
         """Starts a session; it has no environment before its first reset.
 
         Raises:
-            Refusal: all sessions are taken.
+            RefusedRequest: all sessions are taken.
         """
         if not self._free:
-            raise Refusal(
+            raise RefusedRequest(
                 503,
                 f"{self.name}: all {self.limits.sessions} sessions are taken; close one or try"
                 " again later",
             )
         number = secrets.randbelow(LARGEST)
-        session = Session(number, self._free.popleft(), asyncio.get_running_loop().time())
+        session = ClientSession(number, self._free.popleft(), asyncio.get_running_loop().time())
         self._open[number] = session
         return session
 
-    def get(self, number: object, field: str = "session") -> Session:
+    def get(self, number: object, field: str = "session") -> ClientSession:
         """Returns a session.
 
         Raises:
-            Refusal: no session has this number.
+            RefusedRequest: no session has this number.
         """
         if isinstance(number, bool) or not isinstance(number, int):
-            raise Refusal(400, f"{field}: must be the number of a session, not {shown(number)}")
+            raise RefusedRequest(
+                400, f"{field}: must be the number of a session, not {shown(number)}"
+            )
         if (session := self._open.get(number)) is None:
-            raise Refusal(
+            raise RefusedRequest(
                 404,
                 f"{field}: there is no session {number}; it was closed, or ended after"
                 f" {self.limits.idle:g} s without a request",
@@ -201,12 +205,12 @@ class Sessions:
 
     async def reset(
         self,
-        session: Session,
+        session: ClientSession,
         *,
         task_id: str | None = None,
         seed: int | None = None,
         keywords: Mapping[str, Any] | None = None,
-    ) -> Result:
+    ) -> PoolResult:
         """Starts an episode.
 
         Args:
@@ -217,7 +221,7 @@ class Sessions:
                 last reset replace the environment.
 
         Raises:
-            Refusal: a wrong value, or a failure of the environment.
+            RefusedRequest: a wrong value, or a failure of the environment.
         """
         wanted = client_keywords(keywords or {})
         options = None if task_id is None else {"task_id": task_id}
@@ -230,27 +234,31 @@ class Sessions:
                     session.index, seed=seed, options=options, keywords=wanted
                 )
             except ArgumentError as error:
-                raise Refusal(400, str(error)) from error
+                raise RefusedRequest(400, str(error)) from error
             return self._noted(session, result)
 
-    async def step(self, session: Session, action: object, field: str = "action") -> Result:
+    async def step(
+        self, session: ClientSession, action: object, field: str = "action"
+    ) -> PoolResult:
         """Takes a step.
 
         Raises:
-            Refusal: no episode runs, the action is not a string, or the environment failed.
+            RefusedRequest: no episode runs, the action is not a string, or the environment failed.
         """
         if not isinstance(action, str):
-            raise Refusal(400, f"{field}: must be a string, not {shown(action)}")
+            raise RefusedRequest(400, f"{field}: must be a string, not {shown(action)}")
         async with session:
             session.last()
             if session.over:
-                raise Refusal(409, f"session {session.number}: the episode is over; call reset")
+                raise RefusedRequest(
+                    409, f"session {session.number}: the episode is over; call reset"
+                )
             result = self._noted(session, await self._pool.send(session.index, action))
             session.steps += 1
             self._metrics.steps[self.name] += 1
             return result
 
-    async def close(self, session: Session) -> None:
+    async def close(self, session: ClientSession) -> None:
         """Ends a session and its environment. A second call does nothing."""
         if session.closed:
             return
@@ -267,11 +275,11 @@ class Sessions:
         self._metrics.expired[self.name] += len(idle)
         await asyncio.gather(*map(self.close, idle))
 
-    def _noted(self, session: Session, result: Result) -> Result:
+    def _noted(self, session: ClientSession, result: PoolResult) -> PoolResult:
         """Keeps a result as the session's last.
 
         Raises:
-            Refusal: the result is an error.
+            RefusedRequest: the result is an error.
         """
         if (error := result.error) is None:
             session.result = result
@@ -280,13 +288,13 @@ class Sessions:
         cause = error.__cause__
         if isinstance(cause, ArgumentError | TaskError):
             session.trouble = "the last reset was refused; call reset"
-            raise Refusal(400, str(cause)) from error
+            raise RefusedRequest(400, str(cause)) from error
         session.trouble = f"the environment failed ({error}); call reset"
         self._metrics.failures[self.name, type(error).__name__] += 1
         raise _failure(error) from error
 
 
-def _failure(error: EnvFailure) -> Refusal:
-    return Refusal(
+def _failure(error: EnvFailure) -> RefusedRequest:
+    return RefusedRequest(
         504 if isinstance(error, EnvTimeout) else 500, f"{error}. The session goes on with a reset."
     )

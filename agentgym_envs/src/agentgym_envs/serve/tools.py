@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from agentgym_envs.errors import shown
-from agentgym_envs.pool import Result
-from agentgym_envs.serve.refusal import Refusal
-from agentgym_envs.serve.sessions import Session, Sessions
+from agentgym_envs.pool import PoolResult
+from agentgym_envs.serve.refusal import RefusedRequest
+from agentgym_envs.serve.sessions import ClientSession, EnvSessions
 from agentgym_envs.wrappers import FormatError
-from agentgym_envs.wrappers.formats import FunctionCall
+from agentgym_envs.wrappers.formats import FunctionCallFormat
 
 SESSION = {"type": "integer", "description": "The session's number, which reset returns."}
 RESET = {
@@ -27,7 +27,7 @@ ACT = {"act": "{action}"}
 OWN = ("reset", "end_session")
 
 
-class Answer(NamedTuple):
+class ToolAnswer(NamedTuple):
     """The result of a tool."""
 
     text: str
@@ -36,17 +36,17 @@ class Answer(NamedTuple):
     """For a program."""
 
 
-class Toolbox:
+class EnvTools:
     """The tools of one environment.
 
     Args:
         sessions: the environment's sessions, started.
     """
 
-    def __init__(self, sessions: Sessions):
+    def __init__(self, sessions: EnvSessions):
         self._sessions = sessions
         own = {k: v for k, v in sessions.description.tools.items() if k not in OWN}
-        self._functions = FunctionCall({**ACT, **own})
+        self._functions = FunctionCallFormat({**ACT, **own})
 
     @property
     def instructions(self) -> str:
@@ -65,23 +65,23 @@ class Toolbox:
             _tool("end_session", "Ends a session.", {"session": SESSION}, ("session",)),
         ]
 
-    async def call(self, name: object, arguments: object) -> Answer:
+    async def call(self, name: object, arguments: object) -> ToolAnswer:
         """Calls a tool.
 
         Raises:
-            Refusal: an unknown tool, wrong arguments, or a failure of the environment.
+            RefusedRequest: an unknown tool, wrong arguments, or a failure of the environment.
         """
         if not isinstance(arguments, Mapping):
-            raise Refusal(400, f"arguments: must be an object, not {shown(arguments)}")
+            raise RefusedRequest(400, f"arguments: must be an object, not {shown(arguments)}")
         given = dict(arguments)
         if name == "reset":
             return await self._reset(given)
         if "session" not in given:
-            raise Refusal(400, "session: the argument is missing; reset returns the session")
+            raise RefusedRequest(400, "session: the argument is missing; reset returns the session")
         session = self._sessions.get(given.pop("session"))
         if name == "end_session":
             await self._sessions.close(session)
-            return Answer(f"Session {session.number} has ended.", {"session": session.number})
+            return ToolAnswer(f"Session {session.number} has ended.", {"session": session.number})
         result = await self._sessions.step(session, self._action(name, given))
         return _answer(session, result, result.observation)
 
@@ -91,9 +91,9 @@ class Toolbox:
         try:
             return self._functions.parse(json.dumps({"name": name, "arguments": given}))
         except FormatError as error:
-            raise Refusal(400, f"name or arguments: {error}") from error
+            raise RefusedRequest(400, f"name or arguments: {error}") from error
 
-    async def _reset(self, given: dict[str, Any]) -> Answer:
+    async def _reset(self, given: dict[str, Any]) -> ToolAnswer:
         task_id, seed = reset_arguments(given)
         number = given.pop("session", None)
         session = self._sessions.open() if number is None else self._sessions.get(number)
@@ -119,17 +119,17 @@ def reset_arguments(given: dict[str, Any]) -> tuple[str | None, int | None]:
     """Removes the task and the seed from the arguments of a reset, and returns them.
 
     Raises:
-        Refusal: a value has a wrong type.
+        RefusedRequest: a value has a wrong type.
     """
     task_id, seed = given.pop("task_id", None), given.pop("seed", None)
     if task_id is not None and not isinstance(task_id, str):
-        raise Refusal(400, f"task_id: must be a string, not {shown(task_id)}")
+        raise RefusedRequest(400, f"task_id: must be a string, not {shown(task_id)}")
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
-        raise Refusal(400, f"seed: must be a whole number from 0, not {shown(seed)}")
+        raise RefusedRequest(400, f"seed: must be a whole number from 0, not {shown(seed)}")
     return task_id, seed
 
 
-def _answer(session: Session, result: Result, text: str) -> Answer:
+def _answer(session: ClientSession, result: PoolResult, text: str) -> ToolAnswer:
     info = result.info or {}
     done = result.terminated or result.truncated
     fields: dict[str, Any] = {
@@ -140,7 +140,7 @@ def _answer(session: Session, result: Result, text: str) -> Answer:
         "truncated": result.truncated,
         **{key: info[key] for key in ("score", "success", "admissible_actions") if key in info},
     }
-    return Answer(f"{text}\n\nThe episode is over." if done else text, fields)
+    return ToolAnswer(f"{text}\n\nThe episode is over." if done else text, fields)
 
 
 def _tool(

@@ -12,8 +12,8 @@ from websockets.http11 import Response
 from websockets.server import ServerProtocol
 
 from agentgym_envs.serve.http import ClientGone
-from agentgym_envs.serve.peers import PIECE, TURN, Peers, Unread
-from agentgym_envs.serve.refusal import Refusal
+from agentgym_envs.serve.peers import PIECE, TURN, ServerConnections, UnreadLimit
+from agentgym_envs.serve.refusal import RefusedRequest
 
 MESSAGES = (Opcode.TEXT, Opcode.BINARY, Opcode.CONT)
 FRAMES = 1024  # pings, pongs and parts of messages at once
@@ -27,7 +27,7 @@ class _Handshake(ServerProtocol):
 
     def reject(self, status: Any, text: str) -> Response:
         self.rejected = int(status)
-        body = Refusal(self.rejected, f"WebSocket: {text.split('.')[0]}").body()
+        body = RefusedRequest(self.rejected, f"WebSocket: {text.split('.')[0]}").body()
         response = super().reject(status, json.dumps(body))
         del response.headers["Content-Type"]
         response.headers["Content-Type"] = "application/json"
@@ -45,7 +45,7 @@ class LimitedSocket(WebSocketsSansIOProtocol):
         **kwargs: see uvicorn's protocol.
     """
 
-    def __init__(self, *args: Any, peers: Peers, **kwargs: Any):
+    def __init__(self, *args: Any, peers: ServerConnections, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self._peers = peers
         self._held = memoryview(b"")
@@ -64,7 +64,7 @@ class LimitedSocket(WebSocketsSansIOProtocol):
     def connection_made(self, transport: Any) -> None:
         """Starts with the head of the request, which the caller passes on at once."""
         super().connection_made(transport)
-        self._unread = Unread(transport, self._peers, transport.abort)
+        self._unread = UnreadLimit(transport, self._peers, transport.abort)
 
     def data_received(self, data: bytes) -> None:
         """Passes bytes on, or keeps them while a message is pending."""

@@ -8,14 +8,14 @@ from typing import Any
 from agentgym_envs.core import Outcome
 from agentgym_envs.multi.game import TextGame
 from agentgym_envs.multi.make import make_game
-from agentgym_envs.multi.match import Match
+from agentgym_envs.multi.match import GameMatch
 from agentgym_envs.tasks import SPLITS, TaskSet, spread
 from agentgym_envs.testing.checked_env import LONGEST_OBSERVATION
-from agentgym_envs.testing.side_effects import Evidence
+from agentgym_envs.testing.side_effects import SideEffects
 from agentgym_envs.testing.subject import expect
 
 
-class GameSubject:
+class TestedGame:
     """The game under test.
 
     Args:
@@ -24,7 +24,7 @@ class GameSubject:
         evidence: the side effects on this process.
     """
 
-    def __init__(self, game_id: str, kwargs: dict[str, Any], evidence: Evidence):
+    def __init__(self, game_id: str, kwargs: dict[str, Any], evidence: SideEffects):
         self.game_id, self.kwargs, self.evidence = game_id, kwargs, evidence
 
     def make(self) -> TextGame:
@@ -59,7 +59,7 @@ class CheckedMatch:
 
     def __init__(self, game: TextGame, task: Any):
         self.game, self.turns = game, 0
-        self.match = Match(game, task, random.Random(task.id))
+        self.match = GameMatch(game, task, random.Random(task.id))
         self._secrets = {seat: game.secrets(seat) for seat in game.seats}
         self._look()
 

@@ -11,7 +11,7 @@ from agentgym_envs.errors import ConformanceError
 from agentgym_envs.tasks import TaskSet, spread
 from agentgym_envs.testing.checked_env import CheckedEnv
 from agentgym_envs.testing.solutions import solve
-from agentgym_envs.testing.subject import NOT_APPLICABLE, Solution, Subject, unwrapped
+from agentgym_envs.testing.subject import NOT_APPLICABLE, OracleSolution, TestedEnv, unwrapped
 
 MADE = 100  # tasks per split whose data are compared if a generator makes them; else all
 SECONDS = 1.0  # time limit for the comparison; at least two tasks are compared
@@ -22,7 +22,7 @@ _PUNCTUATION = re.compile(
 )
 
 
-def contents(subject: Subject) -> str:
+def contents(subject: TestedEnv) -> str:
     """No two tasks have the same content.
 
     The content is the first observation, the goal, the oracle's turns and three random walks.
@@ -48,7 +48,7 @@ def contents(subject: Subject) -> str:
     return f"{len(subject.solutions)} solutions; {alike} are alike"
 
 
-def _of_equal_data(subject: Subject, end: float) -> Iterator[list[str]]:
+def _of_equal_data(subject: TestedEnv, end: float) -> Iterator[list[str]]:
     """Yields pairs of tasks with the same data and the same solution.
 
     The first pair is always compared, further ones until ``end``.
@@ -68,7 +68,7 @@ def _of_equal_data(subject: Subject, end: float) -> Iterator[list[str]]:
         )
 
 
-def _solved_alike(subject: Subject, solutions: dict[str, Solution]) -> list[list[str]]:
+def _solved_alike(subject: TestedEnv, solutions: dict[str, OracleSolution]) -> list[list[str]]:
     return _groups(solutions, lambda task_id: _nameless(task_id, solutions[task_id]))
 
 
@@ -94,7 +94,7 @@ def normal_form(text: str) -> str:
     return " ".join(_PUNCTUATION.sub(" ", unicodedata.normalize("NFKC", text).casefold()).split())
 
 
-def _nameless(task_id: str, solution: Solution) -> tuple[str, ...]:
+def _nameless(task_id: str, solution: OracleSolution) -> tuple[str, ...]:
     """Returns a solution without the task id, which would distinguish equal tasks."""
     opening, goal, actions, texts = solution
     return tuple(
@@ -102,7 +102,7 @@ def _nameless(task_id: str, solution: Solution) -> tuple[str, ...]:
     )
 
 
-def _walks(subject: Subject, task_id: str) -> Iterator[str]:
+def _walks(subject: TestedEnv, task_id: str) -> Iterator[str]:
     """Yields the turns of random walks.
 
     Tasks with equal solutions can still differ away from the oracle's path.

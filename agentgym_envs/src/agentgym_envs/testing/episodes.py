@@ -17,7 +17,7 @@ from agentgym_envs.testing.checked_env import CheckedEnv
 from agentgym_envs.testing.replays import going_on
 from agentgym_envs.testing.resources import open_files
 from agentgym_envs.testing.solutions import solve
-from agentgym_envs.testing.subject import Subject, expect, refused, unwrapped
+from agentgym_envs.testing.subject import TestedEnv, expect, refused, unwrapped
 
 WALKS = 2  # tasks per split
 WALK_STEPS = 400  # limit for all walks together; each split has at least one walk
@@ -27,7 +27,7 @@ SEEDS = 20  # these seeds must draw two different tasks, unless there is only on
 LARGE_SEEDS = (2**31, 2**32, 2**63 - 1, 2**64, 10**400)
 
 
-def info_and_reward(subject: Subject) -> None:
+def info_and_reward(subject: TestedEnv) -> None:
     """Info keeps the contract, and rewards are the changes of the score.
 
     Info must have the contract's keys and types and be JSON-able.
@@ -41,7 +41,7 @@ def info_and_reward(subject: Subject) -> None:
         observed.step(action)
 
 
-def walks(subject: Subject) -> str:
+def walks(subject: TestedEnv) -> str:
     """Admissible actions are listed once each and always understood.
 
     The check plays random admissible actions through whole episodes.
@@ -55,7 +55,7 @@ def walks(subject: Subject) -> str:
     return f"{number + 1} episodes, {steps} turns, {len(subject.offered)} actions"
 
 
-def _walk(subject: Subject, task_id: str) -> int:
+def _walk(subject: TestedEnv, task_id: str) -> int:
     rng, observed = random.Random(task_id), _observed(subject)
     listed = observed.reset(options={"task_id": task_id})["admissible_actions"]
     expect(listed == unwrapped(subject.shown).actions(), "actions() changes without a step")
@@ -79,7 +79,7 @@ def _walk(subject: Subject, task_id: str) -> int:
     return turn
 
 
-def render(subject: Subject) -> None:
+def render(subject: TestedEnv) -> None:
     """In mode "ansi" render returns the last observation.
 
     Without a mode it returns None. Any other mode is an error.
@@ -103,7 +103,7 @@ def render(subject: Subject) -> None:
         )
 
 
-def named_tasks(subject: Subject) -> None:
+def named_tasks(subject: TestedEnv) -> None:
     """A named task begins the same every time; an unknown id or option is an error."""
     env, tasks = subject.plain, unwrapped(subject.plain).task_set
     for task_id in subject.sample(1):
@@ -124,7 +124,7 @@ def named_tasks(subject: Subject) -> None:
         )
 
 
-def seeds(subject: Subject) -> str:
+def seeds(subject: TestedEnv) -> str:
     """Different seeds draw different tasks, and a seed also fixes the following episode.
 
     The following episode begins with a reset without a seed. A seed can be any integer from 0 up.
@@ -159,7 +159,7 @@ def seeds(subject: Subject) -> str:
     return ", ".join(f"seed {seed} draws {task_id!r}" for task_id, seed in drawn.items())
 
 
-def chosen_tasks(subject: Subject) -> None:
+def chosen_tasks(subject: TestedEnv) -> None:
     """The keyword tasks limits an environment to these tasks.
 
     Closing this second environment does not change an episode of the first.
@@ -180,7 +180,7 @@ def chosen_tasks(subject: Subject) -> None:
     expect(drawn == ids[-1], f"split={split!r}, tasks={list(ids[-1:])}: reset draws {drawn!r}")
 
 
-def end(subject: Subject) -> None:
+def end(subject: TestedEnv) -> None:
     """A step after the end, or before the first reset, is an error rather than a reward."""
     solve(subject, subject.sample(1)[0], 0)
     for env, when in ((subject.plain, "after the end"), (subject.make(), "before reset")):
@@ -191,11 +191,11 @@ def end(subject: Subject) -> None:
         raise ConformanceError(f"step {when} must raise gymnasium.error.ResetNeeded")
 
 
-def _observed(subject: Subject) -> CheckedEnv:
+def _observed(subject: TestedEnv) -> CheckedEnv:
     return CheckedEnv(subject.shown, limit=subject.limit, admissible=True)
 
 
-def _fresh_oracle(subject: Subject) -> Iterator[str]:
+def _fresh_oracle(subject: TestedEnv) -> Iterator[str]:
     """Creates the oracle only when its first action is requested."""
     try:
         yield from unwrapped(subject.plain).oracle()

@@ -12,11 +12,11 @@ from agentgym_envs.errors import ConformanceError
 from agentgym_envs.spaces import Unicode
 from agentgym_envs.tasks import SPLITS
 from agentgym_envs.testing.resources import children, threads
-from agentgym_envs.testing.subject import Subject, expect, refused, unwrapped
-from agentgym_envs.wrappers.formats import FunctionCall, parameters, typed
+from agentgym_envs.testing.subject import TestedEnv, expect, refused, unwrapped
+from agentgym_envs.wrappers.formats import FunctionCallFormat, parameters, typed
 
 
-def spec_and_spaces(subject: Subject) -> None:
+def spec_and_spaces(subject: TestedEnv) -> None:
     """The spec round-trips through JSON and pickle; both spaces are Unicode; instructions exist."""
     env = subject.shown
     assert env.spec is not None
@@ -35,7 +35,7 @@ def spec_and_spaces(subject: Subject) -> None:
     expect(isinstance(rules, str) and bool(rules.strip()), "unwrapped.instructions is empty")
 
 
-def methods(subject: Subject) -> None:
+def methods(subject: TestedEnv) -> None:
     """The class is a TextEnv that implements every abstract method."""
     kind = type(unwrapped(subject.shown))
     expect(
@@ -45,7 +45,7 @@ def methods(subject: Subject) -> None:
     expect(not missing, f"{kind.__name__} does not implement {', '.join(missing)}")
 
 
-def construction(subject: Subject) -> None:
+def construction(subject: TestedEnv) -> None:
     """The constructor starts no process and no thread."""
     processes, running = set(children()), threads()
     subject.make()
@@ -57,7 +57,7 @@ def construction(subject: Subject) -> None:
     expect(not begun, f"the constructor started the threads {begun}")
 
 
-def splits(subject: Subject) -> str:
+def splits(subject: TestedEnv) -> str:
     """The splits exist, share no task, and are the same every time."""
     seen: dict[str, str] = {}
     for split in SPLITS:
@@ -91,14 +91,14 @@ def splits(subject: Subject) -> str:
     return ", ".join(f"{split}: {len(ids)} tasks" for split, ids in subject.listed.items())
 
 
-def gymnasium_check(subject: Subject) -> None:
+def gymnasium_check(subject: TestedEnv) -> None:
     """Gymnasium's own check_env passes without a warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(subject.plain.unwrapped, skip_render_check=True)
 
 
-def tools(subject: Subject) -> str:
+def tools(subject: TestedEnv) -> str:
     """Each action that the walks listed has a tool that writes it and reads it back."""
     found = unwrapped(subject.shown).tools
     for name, tool in found.items():
@@ -122,7 +122,7 @@ def tools(subject: Subject) -> str:
             extra <= set(parameters(template)),
             f"{template!r}: there are schemas of other parameters than its own: {sorted(extra)}",
         )
-    calls = FunctionCall(found)
+    calls = FunctionCallFormat(found)
     for action in subject.offered:
         try:
             calls.render(action)  # render also reads the action back

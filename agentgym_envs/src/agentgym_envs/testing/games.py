@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from agentgym_envs.errors import ConformanceError
 from agentgym_envs.multi.game import TextGame
-from agentgym_envs.testing.checked_match import CheckedMatch, GameSubject
+from agentgym_envs.testing.checked_match import CheckedMatch, TestedGame
 from agentgym_envs.testing.hostile import hostile_actions
 from agentgym_envs.testing.subject import expect
 
@@ -16,7 +16,7 @@ ORACLES = 6  # tasks per split
 TURNS = 2000  # limit per match
 
 
-def seats(subject: GameSubject) -> None:
+def seats(subject: TestedGame) -> None:
     """Seats have unique names like player_0 and are the same in every game."""
     names = subject.make().seats
     expect(
@@ -29,7 +29,7 @@ def seats(subject: GameSubject) -> None:
     expect(names == subject.make().seats, f"the seats were {names} and are {subject.make().seats}")
 
 
-def walks(subject: GameSubject) -> None:
+def walks(subject: TestedGame) -> None:
     """Listed actions are understood, all seats end together, and secrets stay hidden.
 
     The check plays random listed actions. Scores must be in [0, 1].
@@ -53,7 +53,7 @@ def walks(subject: GameSubject) -> None:
         _play(subject, task_id, choose)
 
 
-def oracle(subject: GameSubject) -> None:
+def oracle(subject: TestedGame) -> None:
     """The oracle in all seats ends sampled tasks of every split and is always understood."""
     for task_id in subject.sample(ORACLES):
         watched = _play(subject, task_id, lambda game, seat: game.oracle(seat))
@@ -63,7 +63,7 @@ def oracle(subject: GameSubject) -> None:
         )
 
 
-def hostility(subject: GameSubject) -> None:
+def hostility(subject: TestedGame) -> None:
     """None of 2,000 hostile actions raises, in any seat.
 
     All texts must stay valid Unicode of a limited length.
@@ -77,7 +77,7 @@ def hostility(subject: GameSubject) -> None:
                 _say(watched, task_id, seat, action)
 
 
-def _bring(subject: GameSubject, task_id: str, seat: str, watched: CheckedMatch) -> CheckedMatch:
+def _bring(subject: TestedGame, task_id: str, seat: str, watched: CheckedMatch) -> CheckedMatch:
     """Plays listed actions of the other seats until a seat must act.
 
     A match that ends on the way is replaced by a new one.
@@ -94,7 +94,7 @@ def _bring(subject: GameSubject, task_id: str, seat: str, watched: CheckedMatch)
 
 
 def _play(
-    subject: GameSubject, task_id: str, choose: Callable[[TextGame, str], str]
+    subject: TestedGame, task_id: str, choose: Callable[[TextGame, str], str]
 ) -> CheckedMatch:
     watched = subject.start_match(task_id)
     while not watched.match.over and watched.turns < TURNS:

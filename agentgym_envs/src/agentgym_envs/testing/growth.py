@@ -11,7 +11,7 @@ from statistics import median
 
 from agentgym_envs.errors import ConformanceError
 from agentgym_envs.testing.checked_env import CheckedEnv
-from agentgym_envs.testing.subject import Subject
+from agentgym_envs.testing.subject import TestedEnv
 
 SECONDS = 0.2  # aim for the time of the first blocks
 LONGEST_SECONDS = 2.0  # limit for the turns of a script
@@ -29,14 +29,14 @@ INVALID = "qwertz 123"
 CONFIRMED = 3  # measurements in a row
 
 
-def growth(subject: Subject) -> str:
+def growth(subject: TestedEnv) -> str:
     """Memory does not grow with each episode, nor the time of a turn with its number."""
     episodes = _memory(subject)
     turns = _turn_times(subject)
     return f"{episodes} equal episodes, {turns} turns"
 
 
-def _memory(subject: Subject) -> int:
+def _memory(subject: TestedEnv) -> int:
     """Plays the same short episode many times."""
     script = _script(subject, TURNS)
     each = min(sum(_episode(subject, script)) for _ in range(2))  # caches fill
@@ -62,7 +62,7 @@ def _memory(subject: Subject) -> int:
     return (PARTS * BLOCKS + BLOCKS + 1) * episodes
 
 
-def _grown(subject: Subject, script: list[str], episodes: int, blocks: int) -> list[int]:
+def _grown(subject: TestedEnv, script: list[str], episodes: int, blocks: int) -> list[int]:
     """Returns by how many bytes memory grows during each block of episodes."""
     gc.collect()
     sizes = [tracemalloc.get_traced_memory()[0]]
@@ -74,7 +74,7 @@ def _grown(subject: Subject, script: list[str], episodes: int, blocks: int) -> l
     return [after - before for before, after in pairwise(sizes)]
 
 
-def _turn_times(subject: Subject) -> int:
+def _turn_times(subject: TestedEnv) -> int:
     """Plays the same long episode several times."""
     script = _script(subject, LONG)
     if len(script) < LONG:  # listed actions end the episode
@@ -94,7 +94,7 @@ def _turn_times(subject: Subject) -> int:
     )
 
 
-def _script(subject: Subject, turns: int, actions: Sequence[str] = ()) -> list[str]:
+def _script(subject: TestedEnv, turns: int, actions: Sequence[str] = ()) -> list[str]:
     """Returns actions that do not end an episode: the given ones, or random listed ones."""
     observed, rng, script = CheckedEnv(subject.plain), random.Random(0), list[str]()
     observed.reset(seed=0)
@@ -107,7 +107,7 @@ def _script(subject: Subject, turns: int, actions: Sequence[str] = ()) -> list[s
     return script
 
 
-def _episode(subject: Subject, script: list[str]) -> list[float]:
+def _episode(subject: TestedEnv, script: list[str]) -> list[float]:
     """Plays an episode; returns the seconds of the reset and of each turn."""
     env, times = subject.plain, []
     for action in (None, *script):

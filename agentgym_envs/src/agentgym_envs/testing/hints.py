@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from agentgym_envs.errors import ConformanceError
 from agentgym_envs.testing.checked_env import INFO_KEYS, CheckedEnv
 from agentgym_envs.testing.contents import normal_form
-from agentgym_envs.testing.subject import Solution, Subject
+from agentgym_envs.testing.subject import OracleSolution, TestedEnv
 
 TASKS, TURNS = 18, 60  # limits of the replayed solutions
 SHARE = 0.8  # of tasks whose info tells the solution
@@ -21,7 +21,7 @@ LEAST = 10  # turns with a choice that are judged
 GROUP, PAIRS, WALKS, WALK_TURNS = 12, 4, 2, 20
 
 
-class Turn(NamedTuple):
+class ReplayedTurn(NamedTuple):
     """A turn of a replayed solution.
 
     Attributes:
@@ -39,9 +39,9 @@ class Turn(NamedTuple):
     rest: tuple[str, ...]
 
 
-def hints(subject: Subject) -> str:
+def hints(subject: TestedEnv) -> str:
     """Neither info nor the order of the listed actions tells the solution."""
-    turns: list[Turn] = []
+    turns: list[ReplayedTurn] = []
     for task_id, solution in list(subject.solutions.items())[:TASKS]:
         if len(turns) < TURNS:
             turns += _replay(subject, task_id, solution)
@@ -50,7 +50,7 @@ def hints(subject: Subject) -> str:
     return f"{len(turns)} turns"
 
 
-def needed_information(subject: Subject) -> str:
+def needed_information(subject: TestedEnv) -> str:
     """An agent can see which of two tasks it plays if their solutions differ.
 
     Pairs of tasks with the same beginning must differ in some text before the end.
@@ -78,21 +78,23 @@ def needed_information(subject: Subject) -> str:
     return f"{len(pairs)} pairs with the same beginning"
 
 
-def _replay(subject: Subject, task_id: str, solution: Solution) -> Iterator[Turn]:
+def _replay(subject: TestedEnv, task_id: str, solution: OracleSolution) -> Iterator[ReplayedTurn]:
     observed = CheckedEnv(subject.shown, limit=subject.limit, admissible=True)
     observed.reset(options={"task_id": task_id})
     seen = normal_form(f"{solution.goal} {solution.opening}")
     for number, action in enumerate(solution.actions):
         info = observed.info
         told = {k: v for k, v in info.items() if k not in (*INFO_KEYS, "admissible_actions")}
-        yield Turn(task_id, seen, info["admissible_actions"], told, solution.actions[number:])
+        yield ReplayedTurn(
+            task_id, seen, info["admissible_actions"], told, solution.actions[number:]
+        )
         observed.step(action)
         if observed.over:
             return
         seen += f" {normal_form(observed.observation)}"
 
 
-def _expect_order(turns: list[Turn]) -> None:
+def _expect_order(turns: list[ReplayedTurn]) -> None:
     choices = [t for t in turns if len(t.listed) > 2 and t.rest[0] in t.listed]
     if len(choices) < LEAST or len({t.rest[0] for t in choices}) < 3:
         return
@@ -110,8 +112,8 @@ def _expect_order(turns: list[Turn]) -> None:
             )
 
 
-def _expect_no_solution(turns: list[Turn]) -> None:
-    tasks: dict[str, list[Turn]] = {}
+def _expect_no_solution(turns: list[ReplayedTurn]) -> None:
+    tasks: dict[str, list[ReplayedTurn]] = {}
     for turn in turns:
         tasks.setdefault(turn.task_id, []).append(turn)
     plans = [played[0].rest for played in tasks.values()]
@@ -134,7 +136,7 @@ def _expect_no_solution(turns: list[Turn]) -> None:
             )
 
 
-def _telling(turn: Turn, common: set[str | tuple[str, ...]]) -> Iterator[str]:
+def _telling(turn: ReplayedTurn, common: set[str | tuple[str, ...]]) -> Iterator[str]:
     """Yields the keys of an info that tell the remaining actions or the next one.
 
     Args:
@@ -193,7 +195,7 @@ def _readings(text: str) -> Iterator[str]:
             yield f" {normal_form(decode(text).decode())} "
 
 
-def _alike(subject: Subject, one: str, other: str) -> bool:
+def _alike(subject: TestedEnv, one: str, other: str) -> bool:
     """Returns whether two tasks show the same texts until the end, on all tried ways."""
     plans = [list(subject.solutions[i].actions) for i in (one, other)]
     # A guess at random can end an episode before it shows anything.
@@ -206,7 +208,7 @@ def _alike(subject: Subject, one: str, other: str) -> bool:
     return True
 
 
-def _walk(subject: Subject, task_id: str, seed: int, leave_out: Collection[str]) -> list[str]:
+def _walk(subject: TestedEnv, task_id: str, seed: int, leave_out: Collection[str]) -> list[str]:
     observed, rng, actions = CheckedEnv(subject.plain), random.Random(seed), list[str]()
     observed.reset(options={"task_id": task_id})
     while not observed.over and len(actions) < WALK_TURNS:
@@ -216,7 +218,7 @@ def _walk(subject: Subject, task_id: str, seed: int, leave_out: Collection[str])
     return actions
 
 
-def _way(subject: Subject, task_id: str, plan: list[str]) -> list[str]:
+def _way(subject: TestedEnv, task_id: str, plan: list[str]) -> list[str]:
     """Returns the texts of a plan before the end of the episode."""
     observed, texts = CheckedEnv(subject.plain), list[str]()
     observed.reset(options={"task_id": task_id})

@@ -10,7 +10,7 @@ from typing import Any
 from agentgym_envs.errors import ConformanceError
 from agentgym_envs.multi.env import SeatsEnv
 from agentgym_envs.testing.checked_env import CheckedEnv
-from agentgym_envs.testing.subject import Subject, expect, unwrapped
+from agentgym_envs.testing.subject import TestedEnv, expect, unwrapped
 
 COUNT = 2000
 TASKS = 2  # per split
@@ -77,7 +77,7 @@ def scripts() -> tuple[str, ...]:
     return tuple("".join(found) for found in letters.values())
 
 
-def hostility(subject: Subject) -> str:
+def hostility(subject: TestedEnv) -> str:
     """None of 2,000 hostile actions raises or gains score.
 
     Some must be invalid, and observations must stay valid and of limited length.
@@ -133,7 +133,7 @@ def _expect_refused(wordless: dict[str, bool]) -> None:
     )
 
 
-def _bring(observed: CheckedEnv, subject: Subject, task_id: str, turns: int) -> None:
+def _bring(observed: CheckedEnv, subject: TestedEnv, task_id: str, turns: int) -> None:
     """Starts a task and takes some admissible turns; starts it again if they end it."""
     rng = random.Random(task_id)
     observed.reset(options={"task_id": task_id})

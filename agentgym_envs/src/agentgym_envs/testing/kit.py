@@ -25,16 +25,16 @@ from agentgym_envs.testing import (
     solutions,
 )
 from agentgym_envs.testing.author import cause_of, failure
-from agentgym_envs.testing.limits import Unanswered
+from agentgym_envs.testing.limits import CallTimeout
 from agentgym_envs.testing.side_effects import recorded
-from agentgym_envs.testing.subject import NOT_APPLICABLE, Subject
+from agentgym_envs.testing.subject import NOT_APPLICABLE, TestedEnv
 
 S = TypeVar("S")
 logger = logging.getLogger(__name__)
 _ID = re.compile(r"([^:]+:)?([\w-]+/)?[\w.-]+-v\d+")
 NOT_CHECKED = "not checked"  # begins the answer of a check that another failure made impossible
 # These checks replay the solutions that the oracle's check keeps.
-_OF_SOLUTIONS: Sequence[Callable[[Subject], str | None]] = (
+_OF_SOLUTIONS: Sequence[Callable[[TestedEnv], str | None]] = (
     solutions.unrevealed,
     contents.contents,
     hints.hints,
@@ -42,7 +42,7 @@ _OF_SOLUTIONS: Sequence[Callable[[Subject], str | None]] = (
     mistakes.mistakes,
     policies.blind_policies,
 )
-_CHECKS: Sequence[Callable[[Subject], str | None]] = (
+_CHECKS: Sequence[Callable[[TestedEnv], str | None]] = (
     form.spec_and_spaces,
     form.methods,
     form.construction,
@@ -70,7 +70,7 @@ _CHECKS: Sequence[Callable[[Subject], str | None]] = (
 )
 
 
-class Property(NamedTuple):
+class CheckResult(NamedTuple):
     """The result of one check.
 
     Attributes:
@@ -113,7 +113,7 @@ def check_text_env(env_id: str, **kwargs: Any) -> list[str]:
     return _held(properties(env_id, **kwargs))
 
 
-def properties(env_id: str, **kwargs: Any) -> Generator[Property, None, None]:
+def properties(env_id: str, **kwargs: Any) -> Generator[CheckResult, None, None]:
     """Yields the result of each check of :func:`check_text_env`, also after a failure.
 
     While a caller handles a result, the output of this process is captured.
@@ -121,7 +121,7 @@ def properties(env_id: str, **kwargs: Any) -> Generator[Property, None, None]:
     _check_id(env_id)
     registry.spec(env_id)
     with recorded(str(kwargs)) as evidence:
-        subject = Subject(env_id, kwargs, evidence)
+        subject = TestedEnv(env_id, kwargs, evidence)
         try:
             yield from _run(_CHECKS, subject, env_id)
         finally:
@@ -149,11 +149,11 @@ def check_text_parallel_env(game_id: str, **kwargs: Any) -> list[str]:
     return _held(game_properties(game_id, **kwargs))
 
 
-def game_properties(game_id: str, **kwargs: Any) -> Generator[Property, None, None]:
+def game_properties(game_id: str, **kwargs: Any) -> Generator[CheckResult, None, None]:
     """Yields the result of each check of :func:`check_text_parallel_env`, also after a failure."""
     from agentgym_envs import make_parallel
     from agentgym_envs.testing import games, zoo
-    from agentgym_envs.testing.checked_match import GameSubject
+    from agentgym_envs.testing.checked_match import TestedGame
 
     _check_id(game_id)
     make_parallel(game_id, **kwargs)
@@ -171,10 +171,10 @@ def game_properties(game_id: str, **kwargs: Any) -> Generator[Property, None, No
         processes.remains,
     )
     with recorded(str(kwargs)) as evidence:
-        yield from _run(checks, GameSubject(game_id, kwargs, evidence), game_id)
+        yield from _run(checks, TestedGame(game_id, kwargs, evidence), game_id)
 
 
-def _held(results: Generator[Property, None, None]) -> list[str]:
+def _held(results: Generator[CheckResult, None, None]) -> list[str]:
     """Returns the lines of properties that hold; raises the first breach."""
     held = []
     with closing(results):  # the capture of output ends before an error leaves
@@ -187,14 +187,14 @@ def _held(results: Generator[Property, None, None]) -> list[str]:
 
 def _run(
     checks: Sequence[Callable[[S], str | None]], subject: S, env_id: str
-) -> Iterator[Property]:
+) -> Iterator[CheckResult]:
     """Yields the results of the checks. After a call that never returned, no check follows."""
     unsolved = hung = False
     for check in checks:
         title = _title(check)
         if hung or (unsolved and check in _OF_SOLUTIONS):
             why = "a call never returned" if hung else "the oracle's check failed"
-            yield Property(title, f"{NOT_CHECKED}: {why}")
+            yield CheckResult(title, f"{NOT_CHECKED}: {why}")
             continue
         try:
             looked = check(subject)
@@ -203,15 +203,15 @@ def _run(
         # This includes SystemExit, which would end the process without a message.
         except BaseException as error:
             unsolved = unsolved or check is solutions.oracle
-            hung = isinstance(cause_of(error), Unanswered)
+            hung = isinstance(cause_of(error), CallTimeout)
             fault = ConformanceError(f"{env_id}: {title}: {failure(error, env_id)}")
             fault.__cause__ = error
-            yield Property(title, fault=fault)
+            yield CheckResult(title, fault=fault)
         else:
-            yield Property(title, looked or "")
+            yield CheckResult(title, looked or "")
 
 
-def _close(subject: Subject) -> None:
+def _close(subject: TestedEnv) -> None:
     """Closes everything and only logs an error, which would hide the failure of a check.
 
     If all checks passed, the last one has already closed everything twice.

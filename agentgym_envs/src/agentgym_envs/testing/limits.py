@@ -11,7 +11,7 @@ from typing import NoReturn
 ANSWER_S = 300.0
 
 
-class Unanswered(BaseException):
+class CallTimeout(BaseException):
     """A call took too long.
 
     The class is not an Exception, because environments can catch every Exception.
@@ -20,14 +20,14 @@ class Unanswered(BaseException):
 
 @contextmanager
 def answering(call: str) -> Iterator[None]:
-    """Raises :class:`Unanswered` if the body takes more than ``ANSWER_S`` seconds.
+    """Raises :class:`CallTimeout` if the body takes more than ``ANSWER_S`` seconds.
 
     The limit works in the main thread only, because Python handles signals there. A shorter timer
     that is already set stays.
     """
 
     def late(number: int, frame: object) -> NoReturn:
-        raise Unanswered(f"{call} has not returned after {ANSWER_S:g} seconds")
+        raise CallTimeout(f"{call} has not returned after {ANSWER_S:g} seconds")
 
     outer = signal.getitimer(signal.ITIMER_REAL)[0]
     if threading.current_thread() is not threading.main_thread() or 0 < outer < ANSWER_S:

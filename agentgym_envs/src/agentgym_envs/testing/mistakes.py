@@ -10,7 +10,7 @@ from agentgym_envs.errors import ConformanceError
 from agentgym_envs.testing.checked_env import CheckedEnv
 from agentgym_envs.testing.contents import normal_form
 from agentgym_envs.testing.limits import answering
-from agentgym_envs.testing.subject import Solution, Subject, expect, unwrapped
+from agentgym_envs.testing.subject import OracleSolution, TestedEnv, expect, unwrapped
 
 SECONDS = 0.25  # limit of the check; at least LEAST tasks are played
 LEAST = 3
@@ -22,7 +22,7 @@ OTHERS = 2  # listed actions beside the mistake and the right one, so that an an
 LOST = 0.75  # share of the episodes that the oracle does not solve after wrong actions
 
 
-class Answer(NamedTuple):
+class MistakeAnswer(NamedTuple):
     """The answer to a mistake, without what earlier texts said, and the actions of the turn."""
 
     mistake: str
@@ -37,13 +37,13 @@ class Answer(NamedTuple):
         return f" {normal_form(self.right)} " in text and len(named) < 2
 
 
-def mistakes(subject: Subject) -> str:
+def mistakes(subject: TestedEnv) -> str:
     """After mistakes the oracle still solves the task, and no answer names the right action.
 
     Mistakes are invalid actions and up to eight listed actions that the oracle would not take.
     """
     end, count = time.monotonic() + SECONDS, 0
-    invalid, wrong, lost = list[Answer](), list[Answer](), list[str]()
+    invalid, wrong, lost = list[MistakeAnswer](), list[MistakeAnswer](), list[str]()
     ended = 0
     for count, task_id in enumerate(list(subject.solutions)[:TASKS], 1):
         if count > LEAST and time.monotonic() > end:
@@ -72,7 +72,7 @@ def mistakes(subject: Subject) -> str:
     return f"{count} tasks, {len(invalid) + len(wrong)} answers"
 
 
-def _after_invalid(subject: Subject, task_id: str, number: int) -> Iterator[Answer]:
+def _after_invalid(subject: TestedEnv, task_id: str, number: int) -> Iterator[MistakeAnswer]:
     """Plays an invalid action before each of the first actions, then the oracle's."""
     observed, solution = CheckedEnv(subject.plain), subject.solutions[task_id]
     observed.reset(options={"task_id": task_id})
@@ -96,7 +96,9 @@ def _after_invalid(subject: Subject, task_id: str, number: int) -> Iterator[Answ
     )
 
 
-def _after_wrong(subject: Subject, task_id: str, turns: int, answers: list[Answer]) -> str | None:
+def _after_wrong(
+    subject: TestedEnv, task_id: str, turns: int, answers: list[MistakeAnswer]
+) -> str | None:
     """Plays a part of the solution, wrong listed actions, then the oracle.
 
     Returns:
@@ -129,7 +131,7 @@ def _after_wrong(subject: Subject, task_id: str, turns: int, answers: list[Answe
     return f"for example not {task_id!r} after {done}"
 
 
-def _solve_on(subject: Subject, observed: CheckedEnv, when: str) -> None:
+def _solve_on(subject: TestedEnv, observed: CheckedEnv, when: str) -> None:
     """Plays the oracle from the present state to the end of its actions."""
     actions, turns = iter(unwrapped(subject.plain).oracle()), 0
     while not observed.over:
@@ -155,7 +157,9 @@ def _solve_on(subject: Subject, observed: CheckedEnv, when: str) -> None:
         )
 
 
-def _expect_a_word(subject: Subject, task_id: str, solution: Solution, done: list[str]) -> None:
+def _expect_a_word(
+    subject: TestedEnv, task_id: str, solution: OracleSolution, done: list[str]
+) -> None:
     """Expects that some text changes if a mistake makes the solution fail."""
     observed = CheckedEnv(subject.plain)
     observed.reset(options={"task_id": task_id})
@@ -177,11 +181,13 @@ def _expect_a_word(subject: Subject, task_id: str, solution: Solution, done: lis
     )
 
 
-def _answer(subject: Subject, mistake: str, text: str, right: str, seen: list[str]) -> Answer:
+def _answer(
+    subject: TestedEnv, mistake: str, text: str, right: str, seen: list[str]
+) -> MistakeAnswer:
     earlier = {line for before in seen for line in _lines(before)}
     new = "\n".join(line for line in _lines(text) if line not in earlier)
     listed = [a for a in unwrapped(subject.plain).actions() if a not in (right, mistake)]
-    return Answer(mistake, new, right, listed)
+    return MistakeAnswer(mistake, new, right, listed)
 
 
 def _lines(text: str) -> list[str]:

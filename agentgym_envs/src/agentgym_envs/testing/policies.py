@@ -7,7 +7,7 @@ from typing import NamedTuple
 from agentgym_envs.errors import ConformanceError
 from agentgym_envs.tasks import spread
 from agentgym_envs.testing.checked_env import CheckedEnv
-from agentgym_envs.testing.subject import Subject, unwrapped
+from agentgym_envs.testing.subject import TestedEnv, unwrapped
 
 TASKS = 2  # per split; a policy that wins all of them plays up to MORE further tasks
 MORE = 24
@@ -17,7 +17,7 @@ TRIED, STARTS = 40, 4  # listed actions to try one after another, in at most STA
 OTHERS = 3  # other last actions that a winning episode is tried with
 
 
-class Played(NamedTuple):
+class PlayedEpisode(NamedTuple):
     """An episode: the actions, the actions that were listed last, and whether it was a success."""
 
     actions: list[str]
@@ -28,7 +28,7 @@ class Played(NamedTuple):
 Choose = Callable[[list[str]], str]
 
 
-def blind_policies(subject: Subject) -> str:
+def blind_policies(subject: TestedEnv) -> str:
     """No policy that ignores the task wins.
 
     The policies play the first listed action, the last one, any one, or always the same one.
@@ -49,7 +49,7 @@ def blind_policies(subject: Subject) -> str:
     return f"{len(tasks)} tasks"
 
 
-def _policies(subject: Subject, tasks: list[str]) -> Iterator[tuple[str, Choose]]:
+def _policies(subject: TestedEnv, tasks: list[str]) -> Iterator[tuple[str, Choose]]:
     yield "the first listed action in every turn", lambda listed: listed[0]
     yield "the last listed action in every turn", lambda listed: listed[-1]
     middle = [len(subject.solutions[i].actions) // 2 for i in tasks]
@@ -67,7 +67,7 @@ def _eager(action: str) -> Choose:
     return lambda listed: action if action in listed else rng.choice(listed)
 
 
-def _winning_at_once(subject: Subject, task_id: str, skip: int) -> Iterator[str]:
+def _winning_at_once(subject: TestedEnv, task_id: str, skip: int) -> Iterator[str]:
     """Yields actions that win when all listed actions are played one after another.
 
     Args:
@@ -92,7 +92,7 @@ def _winning_at_once(subject: Subject, task_id: str, skip: int) -> Iterator[str]
         observed = _begun(subject, task_id, begun)
 
 
-def _begun(subject: Subject, task_id: str, actions: Sequence[str]) -> CheckedEnv:
+def _begun(subject: TestedEnv, task_id: str, actions: Sequence[str]) -> CheckedEnv:
     observed = CheckedEnv(subject.plain)
     observed.reset(options={"task_id": task_id})
     for action in actions:
@@ -100,9 +100,9 @@ def _begun(subject: Subject, task_id: str, actions: Sequence[str]) -> CheckedEnv
     return observed
 
 
-def _any_actions(subject: Subject, tasks: list[str]) -> None:
+def _any_actions(subject: TestedEnv, tasks: list[str]) -> None:
     """Expects that random actions win less often, or later, than the oracle's."""
-    walked: list[Played] = []
+    walked: list[PlayedEpisode] = []
     for number, task_id in enumerate(tasks):
         rng = random.Random(task_id)
         walked.append(_play(subject, task_id, rng.choice, turns=LONGEST))
@@ -127,7 +127,7 @@ def _any_actions(subject: Subject, tasks: list[str]) -> None:
         )
 
 
-def _wins_otherwise(subject: Subject, task_id: str, played: Played) -> bool:
+def _wins_otherwise(subject: TestedEnv, task_id: str, played: PlayedEpisode) -> bool:
     """Returns whether most other listed actions win in the last turn, too."""
     *before, last = played.actions
     others = spread([action for action in played.listed if action != last], OTHERS)
@@ -141,7 +141,9 @@ def _reader(script: list[str]) -> Choose:
     return lambda listed: next(rest)
 
 
-def _play(subject: Subject, task_id: str, choose: Choose, *, turns: int | None = None) -> Played:
+def _play(
+    subject: TestedEnv, task_id: str, choose: Choose, *, turns: int | None = None
+) -> PlayedEpisode:
     """Plays until the end, or for a number of turns: by default, more than the oracle needs."""
     enough = turns or 2 * len(subject.solutions[task_id].actions) + 12
     observed, actions, listed = _begun(subject, task_id, ()), list[str](), list[str]()
@@ -149,4 +151,4 @@ def _play(subject: Subject, task_id: str, choose: Choose, *, turns: int | None =
         listed = subject.actions()
         actions.append(choose(listed))
         observed.step(actions[-1])
-    return Played(actions, listed, observed.info["success"])
+    return PlayedEpisode(actions, listed, observed.info["success"])

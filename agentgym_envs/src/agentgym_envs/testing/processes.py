@@ -12,8 +12,8 @@ import numpy as np
 from agentgym_envs import registry
 from agentgym_envs.testing.process_state import changes, shared_state
 from agentgym_envs.testing.resources import children, marked, threads
-from agentgym_envs.testing.side_effects import Evidence
-from agentgym_envs.testing.subject import Subject, expect
+from agentgym_envs.testing.side_effects import SideEffects
+from agentgym_envs.testing.subject import TestedEnv, expect
 from agentgym_envs.testing.subprocesses import compare_subprocesses
 from agentgym_envs.testing.transcripts import record
 
@@ -23,13 +23,13 @@ VECTOR_TURNS = 6
 ENDING_S = 1.0  # seconds in which threads and processes must end after close
 
 
-class Checked(Protocol):
+class CheckSubject(Protocol):
     """The environment or the game under test."""
 
-    evidence: Evidence
+    evidence: SideEffects
 
 
-def determinism(subject: Subject) -> str:
+def determinism(subject: TestedEnv) -> str:
     """The same seed and actions give the same bytes in every process.
 
     The processes have different hash seeds, time zones, languages, folders, users, HOME folders,
@@ -39,7 +39,7 @@ def determinism(subject: Subject) -> str:
     return compare_subprocesses(lambda: record(subject.shown), setup, subject.evidence)
 
 
-def vector(subject: Subject) -> str:
+def vector(subject: TestedEnv) -> str:
     """Make_vec plays the same episodes as single environments."""
     played = [_play(subject, seed) for seed in (11, 12)]
     given = deepcopy(subject.kwargs) | {"admissible": True}
@@ -68,7 +68,7 @@ def vector(subject: Subject) -> str:
     return f"2 environments, {VECTOR_TURNS} turns"
 
 
-def _play(subject: Subject, seed: int) -> tuple[list[str], list[dict[str, Any]]]:
+def _play(subject: TestedEnv, seed: int) -> tuple[list[str], list[dict[str, Any]]]:
     """Returns the first actions of an episode, and the results of reset and of each step."""
     observation, info = subject.shown.reset(seed=seed)
     actions: list[str] = []
@@ -106,7 +106,7 @@ def _expect_same(vector: dict[str, Any], single: dict[str, Any], message: str) -
         )
 
 
-def untouched(subject: Checked) -> None:
+def untouched(subject: CheckSubject) -> None:
     """The global state of the process stays the same.
 
     This covers random generators, environment variables, ``sys.path``, the working folder, time
@@ -120,7 +120,7 @@ def untouched(subject: Checked) -> None:
     )
 
 
-def silence(subject: Checked) -> None:
+def silence(subject: CheckSubject) -> None:
     """Nothing is printed, and no connection leaves this machine.
 
     Output of C code and during imports counts too.
@@ -134,7 +134,7 @@ def silence(subject: Checked) -> None:
         expect(not text, f"the environment printed {text[:300]!r}")
 
 
-def leftovers(subject: Subject) -> None:
+def leftovers(subject: TestedEnv) -> None:
     """After close, no process, thread, open file or new file is left.
 
     A second call of close must do nothing.
@@ -149,7 +149,7 @@ def leftovers(subject: Subject) -> None:
     )
 
 
-def remains(subject: Checked) -> None:
+def remains(subject: CheckSubject) -> None:
     """No process, thread, temporary file or file in the working folder is left."""
     evidence = subject.evidence
     new = set(os.listdir()) - evidence.files

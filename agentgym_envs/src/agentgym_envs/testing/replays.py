@@ -7,7 +7,7 @@ from itertools import chain, islice, zip_longest
 from typing import Any
 
 from agentgym_envs.errors import ConformanceError
-from agentgym_envs.testing.subject import Env, Subject, expect
+from agentgym_envs.testing.subject import Env, TestedEnv, expect
 from agentgym_envs.testing.transcripts import record
 
 TURNS = 15
@@ -15,7 +15,7 @@ Container = tuple[Any, Any]  # a dictionary or list, and a copy of its content
 AHEAD = 3  # turns of the first environment before the second begins
 
 
-def alongside(subject: Subject) -> str:
+def alongside(subject: TestedEnv) -> str:
     """A replayed episode is the same under other circumstances.
 
     The replays list no actions, run after the caller has emptied info, or alternate with another
@@ -39,14 +39,14 @@ def alongside(subject: Subject) -> str:
     return f"{len(first) + len(second)} turns"
 
 
-def closing(subject: Subject) -> None:
+def closing(subject: TestedEnv) -> None:
     """Closing an environment does not change an episode of another one."""
     with going_on(subject, "after an older environment was closed"):
         subject.shown.close()
 
 
 @contextmanager
-def going_on(subject: Subject, how: str) -> Iterator[None]:
+def going_on(subject: TestedEnv, how: str) -> Iterator[None]:
     """Plays half an episode before the body, and expects that it goes on unchanged after it."""
     lines = record(subject.shown, seeds=[0], turns=TURNS)
     wanted = [seen for _, seen in _replay(subject.plain, 0, lines)]

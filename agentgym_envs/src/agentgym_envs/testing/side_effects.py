@@ -21,7 +21,7 @@ from agentgym_envs.testing.resources import children, threads
 _MARK = "AGENTGYM_CHECK"
 
 
-class Evidence:
+class SideEffects:
     """The state before the first check, and the changes that the checks have seen.
 
     Attributes:
@@ -48,7 +48,7 @@ class Evidence:
 
 
 @contextmanager
-def recorded(allowed: str) -> Iterator[Evidence]:
+def recorded(allowed: str) -> Iterator[SideEffects]:
     """Captures output, and refuses connections to other machines and ``os._exit``.
 
     Args:
@@ -59,7 +59,7 @@ def recorded(allowed: str) -> Iterator[Evidence]:
         mark = secrets.token_hex(8)
         stack.enter_context(_marking(mark))
         stack.enter_context(no_exit())
-        evidence = Evidence(output, f"{_MARK}={mark}")
+        evidence = SideEffects(output, f"{_MARK}={mark}")
         stack.enter_context(_offline(evidence.connections, allowed))
         yield evidence
 

@@ -11,7 +11,13 @@ from itertools import islice
 
 from agentgym_envs.errors import ConformanceError
 from agentgym_envs.testing.checked_env import CheckedEnv
-from agentgym_envs.testing.subject import NOT_APPLICABLE, Solution, Subject, expect, unwrapped
+from agentgym_envs.testing.subject import (
+    NOT_APPLICABLE,
+    OracleSolution,
+    TestedEnv,
+    expect,
+    unwrapped,
+)
 
 ORACLES = 6  # tasks per split
 MORE = 40  # further tasks per split, within MORE_S
@@ -19,7 +25,7 @@ MORE_S = 1.0  # seconds
 REVEALED = 0.8  # a text with this share of the oracle's actions in order reveals the solution
 
 
-def oracle(subject: Subject) -> str:
+def oracle(subject: TestedEnv) -> str:
     """The oracle solves tasks of every split within the step limit.
 
     It must also solve them from the middle of an episode, and act the same way each time.
@@ -42,7 +48,7 @@ def oracle(subject: Subject) -> str:
     return f"{len(subject.solutions)} of {sum(map(len, subject.listed.values()))} tasks"
 
 
-def unrevealed(subject: Subject) -> str:
+def unrevealed(subject: TestedEnv) -> str:
     """Goals and first observations do not contain the oracle's actions."""
     long = {task_id: s for task_id, s in subject.solutions.items() if len(set(s.actions)) > 2}
     revealed = [task_id for task_id, s in long.items() if _reveals(s)]
@@ -58,7 +64,7 @@ def unrevealed(subject: Subject) -> str:
     return f"{len(long)} tasks whose solution has at least three different actions"
 
 
-def solve(subject: Subject, task_id: str, skip: int) -> tuple[CheckedEnv, Solution]:
+def solve(subject: TestedEnv, task_id: str, skip: int) -> tuple[CheckedEnv, OracleSolution]:
     """Plays ``skip`` actions of one oracle, then all actions of a new one."""
     observed = CheckedEnv(subject.plain)
     goal = observed.reset(options={"task_id": task_id})["goal"]
@@ -82,10 +88,10 @@ def solve(subject: Subject, task_id: str, skip: int) -> tuple[CheckedEnv, Soluti
                 turns <= subject.limit,
                 f"{task_id!r}: the oracle needs more turns than the step limit of {subject.limit}",
             )
-    return observed, Solution(opening, goal, tuple(actions), tuple(texts))
+    return observed, OracleSolution(opening, goal, tuple(actions), tuple(texts))
 
 
-def _solved(subject: Subject, task_id: str, skip: int) -> Solution:
+def _solved(subject: TestedEnv, task_id: str, skip: int) -> OracleSolution:
     observed, solution = solve(subject, task_id, skip)
     expect(
         bool(observed.info["success"]),
@@ -94,7 +100,7 @@ def _solved(subject: Subject, task_id: str, skip: int) -> Solution:
     return solution
 
 
-def _reveals(solution: Solution) -> bool:
+def _reveals(solution: OracleSolution) -> bool:
     """Returns whether the goal and the first observation contain the actions.
 
     The last words of the actions in the goal count too, such as "east" for "venture east".

@@ -12,13 +12,13 @@ import gymnasium
 from agentgym_envs import registry
 from agentgym_envs.errors import ConformanceError
 from agentgym_envs.tasks import SPLITS, spread
-from agentgym_envs.testing.side_effects import Evidence
+from agentgym_envs.testing.side_effects import SideEffects
 
 Env = gymnasium.Env[str, str]
 NOT_APPLICABLE = "not applicable"  # begins the answer of a check that has nothing to look at
 
 
-class Solution(NamedTuple):
+class OracleSolution(NamedTuple):
     """The oracle's solution of a task.
 
     Attributes:
@@ -34,7 +34,7 @@ class Solution(NamedTuple):
     texts: tuple[str, ...]
 
 
-class Subject:
+class TestedEnv:
     """The environment under test.
 
     Two copies serve all checks, because a simulator can take seconds to start.
@@ -50,10 +50,10 @@ class Subject:
         left_open: the files that an environment left open after close.
     """
 
-    def __init__(self, env_id: str, kwargs: dict[str, Any], evidence: Evidence):
+    def __init__(self, env_id: str, kwargs: dict[str, Any], evidence: SideEffects):
         self.env_id, self.kwargs, self.evidence = env_id, kwargs, evidence
         self.offered: dict[str, None] = {}
-        self.solutions: dict[str, Solution] = {}
+        self.solutions: dict[str, OracleSolution] = {}
         self.left_open: Counter[str] = Counter()
         self._made: list[Env] = []
 

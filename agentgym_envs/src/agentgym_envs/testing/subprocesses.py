@@ -15,16 +15,17 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from agentgym_envs import plugins
 from agentgym_envs.multi.env import SEAT_KEYWORDS
 from agentgym_envs.processes import module_folders, python_command, python_environment
-from agentgym_envs.testing.side_effects import Evidence
+from agentgym_envs.testing.side_effects import SideEffects
 from agentgym_envs.testing.subject import expect
 
 TIMEOUT = 300  # seconds
 
 
 @dataclass(frozen=True)
-class Conditions:
+class ProcessConditions:
     """The conditions of another process.
 
     Attributes:
@@ -47,19 +48,20 @@ class Conditions:
         named += ["another host name and number of CPUs"] * self.machine
         return ", ".join([*named, *["at another time"] * bool(self.later)])
 
-    def parts(self) -> "Iterator[Conditions]":
+    def parts(self) -> "Iterator[ProcessConditions]":
         """Yields conditions that each differ from the plain ones in one respect."""
         yield from (
-            Conditions(PLAIN.variables | {name: value}) for name, value in self.variables.items()
+            ProcessConditions(PLAIN.variables | {name: value})
+            for name, value in self.variables.items()
         )
         for name in ("moved", "home", "machine", "later"):
             yield replace(PLAIN, **{name: getattr(self, name)})
 
 
-PLAIN = Conditions({"PYTHONHASHSEED": "0"})
+PLAIN = ProcessConditions({"PYTHONHASHSEED": "0"})
 CONDITIONS = (
-    Conditions({"PYTHONHASHSEED": "0", "LC_ALL": "C", "LANG": "C"}),
-    Conditions(
+    ProcessConditions({"PYTHONHASHSEED": "0", "LC_ALL": "C", "LANG": "C"}),
+    ProcessConditions(
         {
             "PYTHONHASHSEED": "4242",
             "PYTHONOPTIMIZE": "1",
@@ -89,7 +91,7 @@ class SubprocessResult(NamedTuple):
 
 
 def compare_subprocesses(
-    transcript: Callable[[], list[str]], setup: dict[str, Any], evidence: Evidence
+    transcript: Callable[[], list[str]], setup: dict[str, Any], evidence: SideEffects
 ) -> str:
     """Expects that a transcript is the same a second time and under all conditions.
 
@@ -110,7 +112,7 @@ def compare_subprocesses(
     return f"{len(here)} turns in this process and {len(CONDITIONS)} others"
 
 
-def play(setup: dict[str, Any], conditions: Conditions) -> SubprocessResult:
+def play(setup: dict[str, Any], conditions: ProcessConditions) -> SubprocessResult:
     """Plays in another process with a separate folder for temporary files."""
     with tempfile.TemporaryDirectory(prefix="agentgym-") as folder:
         result, *folders = (
@@ -121,7 +123,7 @@ def play(setup: dict[str, Any], conditions: Conditions) -> SubprocessResult:
         working, temporary, home = folders
         kwargs = _absolute(setup["kwargs"]) if conditions.moved else setup["kwargs"]
         job = setup | {
-            "env_id": _placed(setup["env_id"]),
+            "env_id": plugins.absolute(setup["env_id"]),
             "kwargs": kwargs,
             "path": module_folders()[1],
             "later": conditions.later,
@@ -166,12 +168,6 @@ def start(job: dict[str, Any], variables: dict[str, str], folder: str) -> tuple[
     return done.returncode, done.stdout.decode("utf-8", "replace")
 
 
-def _placed(env_id: str) -> str:
-    """Makes the path of "./file.py:Class" absolute."""
-    source, _, name = env_id.rpartition(":")
-    return f"{os.path.abspath(source)}:{name}" if source.endswith(".py") else env_id
-
-
 def _absolute(value: Any) -> Any:
     """Makes those keywords of the environment absolute that name an existing file."""
     if isinstance(value, dict):
@@ -187,7 +183,7 @@ def _absolute(value: Any) -> Any:
     )
 
 
-def _blame(setup: dict[str, Any], conditions: Conditions) -> str:
+def _blame(setup: dict[str, Any], conditions: ProcessConditions) -> str:
     """Returns the condition that changes the transcript, if a single one does."""
     plain = play(setup, PLAIN).lines
     if play(setup, PLAIN).lines != plain:

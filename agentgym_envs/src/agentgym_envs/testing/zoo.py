@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from agentgym_envs import make_aec, make_parallel
-from agentgym_envs.testing.checked_match import GameSubject
+from agentgym_envs.testing.checked_match import TestedGame
 from agentgym_envs.testing.subject import expect
 from agentgym_envs.testing.subprocesses import compare_subprocesses
 from agentgym_envs.testing.transcripts import game_transcript
@@ -24,7 +24,7 @@ _KINDS = (  # PettingZoo warns that it expects arrays; all other warnings are er
 )
 
 
-class Seat(NamedTuple):
+class SeatView(NamedTuple):
     """A seat's view of an episode: its texts, the sum of its rewards and its last info."""
 
     seen: list[str]
@@ -32,10 +32,10 @@ class Seat(NamedTuple):
     info: dict[str, Any]
 
 
-Shown = dict[str, Seat]
+Shown = dict[str, SeatView]
 
 
-def parallel_tests(subject: GameSubject) -> None:
+def parallel_tests(subject: TestedGame) -> None:
     """PettingZoo's parallel_api_test and parallel_seed_test pass without a warning."""
     tests = _tests()
     with _strictly():
@@ -45,7 +45,7 @@ def parallel_tests(subject: GameSubject) -> None:
         )
 
 
-def aec_tests(subject: GameSubject) -> None:
+def aec_tests(subject: TestedGame) -> None:
     """PettingZoo's api_test and seed_test pass; it only warns that strings are not arrays."""
     tests = _tests()
     with _strictly():
@@ -53,7 +53,7 @@ def aec_tests(subject: GameSubject) -> None:
         tests.seed_test(lambda: make_aec(subject.game_id, **subject.kwargs), num_cycles=CYCLES)
 
 
-def forms(subject: GameSubject) -> None:
+def forms(subject: TestedGame) -> None:
     """The parallel and the AEC form show the same episodes.
 
     The rewards of a seat must add up to its score.
@@ -74,7 +74,7 @@ def forms(subject: GameSubject) -> None:
             )
 
 
-def determinism(subject: GameSubject) -> str:
+def determinism(subject: TestedGame) -> str:
     """All seats see the same bytes for a seed in every process.
 
     The processes have different hash seeds, time zones, languages, folders, users, HOME folders,
@@ -111,16 +111,16 @@ def _choose(env: Any, seat: str, turns: Counter[str]) -> str:
     return random.Random(f"{seat} {turns[seat]}").choice(listed)
 
 
-def _play_parallel(subject: GameSubject, seed: int) -> Shown:
+def _play_parallel(subject: TestedGame, seed: int) -> Shown:
     env, turns = make_parallel(subject.game_id, **subject.kwargs), Counter[str]()
     seen, infos = env.reset(seed=seed)
-    shown = {seat: Seat([seen[seat]], 0.0, infos[seat]) for seat in env.possible_agents}
+    shown = {seat: SeatView([seen[seat]], 0.0, infos[seat]) for seat in env.possible_agents}
     while env.agents:
         seen, rewards, _, _, infos = env.step(
             {seat: _choose(env, seat, turns) for seat in env.agents if infos[seat]["acts"]}
         )
         shown = {
-            s: Seat([*old.seen, seen[s]], old.total + rewards[s], infos[s])
+            s: SeatView([*old.seen, seen[s]], old.total + rewards[s], infos[s])
             for s, old in shown.items()
         }
     return _joined(shown)
@@ -129,10 +129,10 @@ def _play_parallel(subject: GameSubject, seed: int) -> Shown:
 def _play_aec(env: Any, seed: int) -> Shown:
     turns = Counter[str]()
     env.reset(seed=seed)
-    shown = {seat: Seat([], 0.0, {}) for seat in env.possible_agents}
+    shown = {seat: SeatView([], 0.0, {}) for seat in env.possible_agents}
     for seat in env.agent_iter():
         seen, reward, over, _, info = env.last()
-        shown[seat] = Seat([*shown[seat].seen, seen["text"]], shown[seat].total + reward, info)
+        shown[seat] = SeatView([*shown[seat].seen, seen["text"]], shown[seat].total + reward, info)
         env.step(None if over else _choose(env, seat, turns))
     return _joined(shown)
 

@@ -14,27 +14,33 @@ import typer
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from agentgym_envs.errors import ProviderError
-from agentgym_envs.evaluate.calls import Caller
+from agentgym_envs.evaluate.calls import AgentCaller
 from agentgym_envs.evaluate.display import show, show_legend
-from agentgym_envs.evaluate.live import Kinds
+from agentgym_envs.evaluate.live import ErrorPrinter
 from agentgym_envs.evaluate.options import AgentTimeout, AllowVersionChange
 from agentgym_envs.evaluate.prompt_limit import warning
-from agentgym_envs.evaluate.record import EPISODES, Record, Row
-from agentgym_envs.evaluate.sessions import Session, session
-from agentgym_envs.evaluate.settings import Settings
+from agentgym_envs.evaluate.record import EPISODES, EpisodeRow, RunRecord
+from agentgym_envs.evaluate.sessions import SessionEntry, session
+from agentgym_envs.evaluate.settings import RunSettings
 from agentgym_envs.evaluate.tables import counted
 from agentgym_envs.keywords import keywords
 from agentgym_envs.tasks import select, spread
-from agentgym_envs.terminal import Output
-from agentgym_envs.tournament.competitor import Competitor, competitors
-from agentgym_envs.tournament.loop import Loop
+from agentgym_envs.terminal import CommandConsole
+from agentgym_envs.tournament.competitor import TournamentPlayer, competitors
+from agentgym_envs.tournament.loop import EventLoopThread
 from agentgym_envs.tournament.players import players as read_players
-from agentgym_envs.tournament.schedule import TRIES, Contest, Tournament, checked_game, schedule
+from agentgym_envs.tournament.schedule import (
+    TRIES,
+    PlannedGame,
+    TournamentRunner,
+    checked_game,
+    schedule,
+)
 from agentgym_envs.tournament.standings import meanings, shared_standings, standings
 
 SELDOM = 10.0  # seconds between two reports of a server's failures
-out = Output(markup=False, emoji=False, highlight=False)
-err = Output(stderr=True, markup=False, emoji=False, highlight=False)
+out = CommandConsole(markup=False, emoji=False, highlight=False)
+err = CommandConsole(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 def tournament(
@@ -77,10 +83,10 @@ def tournament(
     """
     kwargs, entered = keywords(set_), read_players(players)
     played = checked_game(game, kwargs)
-    settings = Settings(target=game, split=split, agent="tournament", format=None, kwargs=kwargs)
+    settings = RunSettings(target=game, split=split, agent="tournament", format=None, kwargs=kwargs)
     folder = out_ or Path("results") / re.sub(r"[^\w.-]+", "-", f"{game}-tournament").lstrip("-.")
     with ExitStack() as stack:
-        loop, caller = stack.enter_context(closing(Loop())), Caller(agent_timeout)
+        loop, caller = stack.enter_context(closing(EventLoopThread())), AgentCaller(agent_timeout)
         rivals = competitors(entered, played, loop, caller, connections=concurrency)
         for rival in rivals.values():
             stack.callback(rival.close)
@@ -89,7 +95,9 @@ def tournament(
         chosen = spread(ids, len(ids) if episodes is None else episodes)
         contests = schedule(rivals, tasks, chosen, shared=played.cooperative)
         record = stack.enter_context(closing(_opened(folder, settings, rivals.values())))
-        held = Tournament(game, kwargs, tasks, rivals, loop, settings.key, record, concurrency)
+        held = TournamentRunner(
+            game, kwargs, tasks, rivals, loop, settings.key, record, concurrency
+        )
         if missing := held.missing(contests):
             record.begin(_session(game, rivals.values()), change=allow_version_change)
         record.plan(map(held.head, contests))
@@ -100,30 +108,30 @@ def tournament(
         raise typer.Exit(1)
 
 
-def _opened(folder: Path, settings: Settings, rivals: Iterable[Competitor]) -> Record:
+def _opened(folder: Path, settings: RunSettings, rivals: Iterable[TournamentPlayer]) -> RunRecord:
     """Opens the record. A new one is created only if all models can be had."""
     lines = folder / EPISODES
     if not lines.exists() or not lines.stat().st_size:
         _check(rivals)
-    record = Record(folder, settings)
+    record = RunRecord(folder, settings)
     for torn in record.torn:
         _warn(f"warning: {torn} ended in half a line, which is dropped")
     return record
 
 
-def _session(game: str, rivals: Iterable[Competitor]) -> Session:
+def _session(game: str, rivals: Iterable[TournamentPlayer]) -> SessionEntry:
     """Describes this start; the settings of a game's players name their servers."""
     return session([game], sys.argv[1:], [r.client.endpoint for r in rivals if r.client])
 
 
-def _check(rivals: Iterable[Competitor]) -> None:
+def _check(rivals: Iterable[TournamentPlayer]) -> None:
     """Asks the server of each player whether it has the model."""
     for rival in rivals:
         if rival.client:
             rival.loop.run(rival.client.check())
 
 
-def _carry_out(held: Tournament, contests: list[Contest]) -> None:
+def _carry_out(held: TournamentRunner, contests: list[PlannedGame]) -> None:
     """Plays all games with a progress bar; Ctrl-C keeps the finished games."""
     columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
     left = held.missing(contests)
@@ -136,9 +144,9 @@ def _carry_out(held: Tournament, contests: list[Contest]) -> None:
             progress.console.print(text, soft_wrap=True)
 
         # By player, or by both players of a game.
-        kinds: dict[str, Kinds] = defaultdict(lambda: Kinds(progress.console))
+        kinds: dict[str, ErrorPrinter] = defaultdict(lambda: ErrorPrinter(progress.console))
 
-        def on_row(row: Row) -> None:
+        def on_row(row: EpisodeRow) -> None:
             progress.advance(bar, row["row"] == "episode")
             if limit := row.get("prompt_limit"):
                 kinds[row["family"]].add(warning(limit), begin=f"{row['family']}: ")
@@ -169,7 +177,9 @@ def _reporter(
     return report
 
 
-def _summary(held: Tournament, contests: list[Contest], title: str, *, shared: bool) -> int:
+def _summary(
+    held: TournamentRunner, contests: list[PlannedGame], title: str, *, shared: bool
+) -> int:
     """Prints the table, and why games are missing; returns their number."""
     left, rows = held.missing(contests), held.rows(contests)
     table = (shared_standings if shared else standings)(rows, list(held.players), left)
@@ -184,7 +194,7 @@ def _summary(held: Tournament, contests: list[Contest], title: str, *, shared: b
     return len(left)
 
 
-def _why(held: Tournament, left: list[Contest]) -> str:
+def _why(held: TournamentRunner, left: list[PlannedGame]) -> str:
     """Returns why games are missing, for each player that is at fault."""
     outs = {name: p.out for name, p in held.players.items() if p.out}
     reasons = [held.stopped] if held.stopped else []

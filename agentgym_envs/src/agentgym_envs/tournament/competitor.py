@@ -13,32 +13,38 @@ from agentgym_envs.errors import (
     UnknownName,
     shown,
 )
-from agentgym_envs.evaluate.agents.base import AGENTS, ASK_ORACLE, AgentFactory, Opening, load
-from agentgym_envs.evaluate.budget import Budget, Meter, Usage
-from agentgym_envs.evaluate.calls import Caller, made
-from agentgym_envs.evaluate.transcript import Messages, OnReply, Tools
-from agentgym_envs.models.answers import Reply
+from agentgym_envs.evaluate.agents.base import (
+    AGENTS,
+    ASK_ORACLE,
+    AgentFactory,
+    EpisodeOpening,
+    load,
+)
+from agentgym_envs.evaluate.budget import MeteredClient, UsageBudget, UsageTotals
+from agentgym_envs.evaluate.calls import AgentCaller, made
+from agentgym_envs.evaluate.transcript import ChatMessages, OnReply, ToolSchemas
+from agentgym_envs.models.answers import ModelReply
 from agentgym_envs.models.connect import connect
-from agentgym_envs.models.endpoint import Endpoint
-from agentgym_envs.models.provider import Provider
+from agentgym_envs.models.endpoint import ModelEndpoint
+from agentgym_envs.models.provider import ModelClient
 from agentgym_envs.multi.game import TextGame
 from agentgym_envs.multi.players import make_player
-from agentgym_envs.tournament.loop import Loop
+from agentgym_envs.tournament.loop import EventLoopThread
 from agentgym_envs.tournament.players import PlayerSettings
-from agentgym_envs.wrappers import FORMATS, Format
-from agentgym_envs.wrappers.formats import FunctionCall
+from agentgym_envs.wrappers import FORMATS, ResponseFormat
+from agentgym_envs.wrappers.formats import FunctionCallFormat
 
 SCRIPTED = ("random", "oracle")  # players of every game
 FAILURES = 8  # failed games in a row that end a player's tournament
 OUTAGE = 600.0  # seconds for which a model's server may fail before its games count
 
 
-class Seated(Protocol):
+class SeatedPlayer(Protocol):
     """A player in one seat of one game."""
 
-    reader: Format | None
+    reader: ResponseFormat | None
     """Reads responses; None: a response is the action."""
-    usage: Usage
+    usage: UsageTotals
 
     def start(self, task_id: str) -> None:
         """Prepares the player. Raises as :meth:`respond` does."""
@@ -56,7 +62,7 @@ class Seated(Protocol):
 
 
 @dataclass
-class Competitor:
+class TournamentPlayer:
     """A player of a tournament.
 
     Attributes:
@@ -73,11 +79,11 @@ class Competitor:
     """
 
     settings: PlayerSettings
-    loop: Loop
-    caller: Caller
+    loop: EventLoopThread
+    caller: AgentCaller
     factory: AgentFactory | None = None
-    client: Provider | None = None
-    budget: Budget = field(default_factory=Budget)
+    client: ModelClient | None = None
+    budget: UsageBudget = field(default_factory=UsageBudget)
     failures: int = 0
     since: float = 0.0
     served: set[str] = field(default_factory=set)
@@ -109,16 +115,16 @@ class Competitor:
         served = {"served": sorted(self.served)}
         return {**found, **endpoint, "prices": prices, **budget, **served}
 
-    def metered(self, on_reply: OnReply) -> Meter | None:
+    def metered(self, on_reply: OnReply) -> MeteredClient | None:
         """Returns the client for one seat of one game; None without a model."""
         if self.client is None:
             return None
 
-        def noted(messages: Messages, tools: Tools, reply: Reply) -> None:
+        def noted(messages: ChatMessages, tools: ToolSchemas, reply: ModelReply) -> None:
             self.served.add(reply.model)
             on_reply(messages, tools, reply)
 
-        meter = Meter(self.client, self.budget)
+        meter = MeteredClient(self.client, self.budget)
         meter.on_reply = noted
         return meter
 
@@ -149,7 +155,7 @@ class Competitor:
         if self.client:
             self.loop.run(self.client.close())
 
-    def sit(self, game: TextGame, seat: str, on_reply: OnReply) -> Seated:
+    def sit(self, game: TextGame, seat: str, on_reply: OnReply) -> SeatedPlayer:
         """Returns the player in a seat of a game that has begun.
 
         ``on_reply`` receives its model's requests and replies.
@@ -162,10 +168,10 @@ class Competitor:
 class _Script:
     """A scripted player."""
 
-    reader: Format | None = None
+    reader: ResponseFormat | None = None
 
-    def __init__(self, player: Competitor, game: TextGame, seat: str):
-        self.usage, self._seed = Usage(), f"{seat} {player.name}"
+    def __init__(self, player: TournamentPlayer, game: TextGame, seat: str):
+        self.usage, self._seed = UsageTotals(), f"{seat} {player.name}"
         self._act = make_player(game, seat, player.settings.agent)
 
     def start(self, task_id: str) -> None:
@@ -178,23 +184,25 @@ class _Script:
 class _AgentSeat:
     """An agent, which sees what the rules of an evaluation show to it."""
 
-    def __init__(self, player: Competitor, game: TextGame, seat: str, meter: Meter | None):
+    def __init__(
+        self, player: TournamentPlayer, game: TextGame, seat: str, meter: MeteredClient | None
+    ):
         assert player.factory
         self._player, self._game, self._seat, self._factory = player, game, seat, player.factory
         form = player.form
         self.reader = FORMATS[form](game.tools) if form else None
         self._meter = meter
-        self.usage = meter.usage if meter else Usage()
+        self.usage = meter.usage if meter else UsageTotals()
 
     def start(self, task_id: str) -> None:
         game, seat = self._game, self._seat
-        opening = Opening(
+        opening = EpisodeOpening(
             task_id=task_id,
             attempt=0,
             goal=game.goal(seat),
             instructions=game.instructions,
             format_rules=self.reader.describe() if self.reader else "",
-            tools=FunctionCall(game.tools).schema(),
+            tools=FunctionCallFormat(game.tools).schema(),
             seat=seat,
         )
         self._agent = made(lambda: self._factory.make(self._meter))
@@ -221,11 +229,11 @@ class _AgentSeat:
 def competitors(
     settings: Iterable[PlayerSettings],
     game: TextGame,
-    loop: Loop,
-    caller: Caller,
+    loop: EventLoopThread,
+    caller: AgentCaller,
     *,
     connections: int,
-) -> dict[str, Competitor]:
+) -> dict[str, TournamentPlayer]:
     """Returns the players of a game by name.
 
     Args:
@@ -242,24 +250,28 @@ def competitors(
 
 
 def _competitor(
-    settings: PlayerSettings, game: TextGame, loop: Loop, caller: Caller, connections: int
-) -> Competitor:
+    settings: PlayerSettings,
+    game: TextGame,
+    loop: EventLoopThread,
+    caller: AgentCaller,
+    connections: int,
+) -> TournamentPlayer:
     agent, agents = settings.agent, plugins.discover(AGENTS)
     scripted = [*SCRIPTED, *game.players]
     if agent in scripted:
         _check_script(settings)
-        return Competitor(settings, loop, caller)
+        return TournamentPlayer(settings, loop, caller)
     if ":" not in agent and agent not in agents:
         raise UnknownName("player", agent, {*scripted, *agents})
     factory = load(agent, settings.options)
     _check(settings, factory)
     client = None
     if factory.needs_client:
-        client = connect(Endpoint(**settings.endpoint), connections=connections)
+        client = connect(ModelEndpoint(**settings.endpoint), connections=connections)
     made(lambda: factory.make(client))  # rejects an invalid option before any file is written
     names = ("budget_tokens", "budget_cost")
-    budget = Budget(settings.budget_tokens, settings.budget_cost, names)
-    return Competitor(settings, loop, caller, factory, client, budget)
+    budget = UsageBudget(settings.budget_tokens, settings.budget_cost, names)
+    return TournamentPlayer(settings, loop, caller, factory, client, budget)
 
 
 def _check_script(settings: PlayerSettings) -> None:

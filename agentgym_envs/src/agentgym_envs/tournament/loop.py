@@ -12,11 +12,11 @@ T = TypeVar("T")
 LAST = 5.0  # seconds that a cancelled call may take to end
 
 
-class Stopped(Exception):
+class RunStopped(Exception):
     """Stops the game because the run ends."""
 
 
-class Loop:
+class EventLoopThread:
     """Runs coroutines for the threads of games.
 
     One loop serves all threads, because the client of a model belongs to one loop.
@@ -33,7 +33,7 @@ class Loop:
         """Returns the result of an agent's coroutine.
 
         Raises:
-            Stopped: :meth:`stop` was called.
+            RunStopped: :meth:`stop` was called.
             AgentFailure: the coroutine cancelled its own task.
             Exception: an exception of the coroutine.
         """
@@ -45,7 +45,7 @@ class Loop:
             return future.result()
         except CancelledError:
             if self._stopped.is_set():
-                raise Stopped from None
+                raise RunStopped from None
             raise AgentFailure("the agent cancelled its own task") from None
         finally:
             self._pending.discard(future)
@@ -55,7 +55,7 @@ class Loop:
         return self._submitted(coroutine).result()
 
     def stop(self) -> None:
-        """Ends all calls, present and future, with Stopped."""
+        """Ends all calls, present and future, with RunStopped."""
         self._stopped.set()
         for future in list(self._pending):
             future.cancel()

@@ -13,24 +13,24 @@ from agentgym_envs.errors import (
     ProviderError,
 )
 from agentgym_envs.evaluate import episode
-from agentgym_envs.evaluate.record import Row
+from agentgym_envs.evaluate.record import EpisodeRow
 from agentgym_envs.evaluate.transcript import OnReply
 from agentgym_envs.multi.game import TextGame
-from agentgym_envs.multi.match import Match
+from agentgym_envs.multi.match import GameMatch
 from agentgym_envs.tasks import TaskSet
-from agentgym_envs.tournament.competitor import Competitor, Seated
-from agentgym_envs.tournament.loop import Stopped
+from agentgym_envs.tournament.competitor import SeatedPlayer, TournamentPlayer
+from agentgym_envs.tournament.loop import RunStopped
 from agentgym_envs.wrappers import FormatError
 
 
 @dataclass
-class Course:
+class GameCourse:
     """The course of a game, filled during play, so that a fault's part is known too."""
 
-    turns: list[Row] = field(default_factory=list)
+    turns: list[EpisodeRow] = field(default_factory=list)
     on_reply: OnReply = lambda messages, tools, reply: None
     """Receives the requests and the replies of all players."""
-    seated: dict[str, Seated] = field(default_factory=dict)
+    seated: dict[str, SeatedPlayer] = field(default_factory=dict)
     """The player in each seat."""
 
 
@@ -51,12 +51,12 @@ def play(
     game: TextGame,
     tasks: TaskSet,
     task_id: str,
-    players: Mapping[str, Competitor],
+    players: Mapping[str, TournamentPlayer],
     *,
     limit: int,
-    course: Course,
+    course: GameCourse,
     stop: threading.Event | None = None,
-) -> Row:
+) -> EpisodeRow:
     """Plays a game.
 
     Args:
@@ -75,15 +75,15 @@ def play(
 
     Raises:
         PlayerFailed: a player's agent or the server of its model failed.
-        Stopped: ``stop`` was set.
+        RunStopped: ``stop`` was set.
     """
     began = time.monotonic()
     task, rng = tasks.start(0, (), named=task_id, filtered=True)
-    table = _Table(Match(game, task, rng), players, course)
+    table = _SeatedPlayers(GameMatch(game, task, rng), players, course)
     table.sit(task_id)
     while table.match.waiting and len(course.turns) < limit and not table.end:
         if stop is not None and stop.is_set():
-            raise Stopped
+            raise RunStopped
         table.take_turn()
     match = table.match
     seats = {seat: _seat(match, seat, player) for seat, player in players.items()}
@@ -104,10 +104,12 @@ def play(
     }
 
 
-class _Table:
+class _SeatedPlayers:
     """The players of a game in their seats."""
 
-    def __init__(self, match: Match, players: Mapping[str, Competitor], course: Course):
+    def __init__(
+        self, match: GameMatch, players: Mapping[str, TournamentPlayer], course: GameCourse
+    ):
         self.match, self.players, self.course = match, players, course
         self.complaints: dict[str, str] = {}
         """The error of a seat's latest response; the seat must answer again."""
@@ -166,13 +168,13 @@ class _Table:
                 _settle(self.match, self.course.turns)
 
 
-def _settle(match: Match, turns: list[Row]) -> None:
+def _settle(match: GameMatch, turns: list[EpisodeRow]) -> None:
     """Adds each seat's reward and validity to its last turn."""
     for turn in _pay(match, turns):
         turn["invalid"] |= match.outcomes[turn["seat"]].invalid
 
 
-def _pay(match: Match, turns: list[Row]) -> list[Row]:
+def _pay(match: GameMatch, turns: list[EpisodeRow]) -> list[EpisodeRow]:
     """Adds each seat's reward, from any seat's turn, to its last turn; returns the last turns."""
     latest = {turn["seat"]: turn for turn in turns}
     for seat, turn in latest.items():
@@ -180,7 +182,7 @@ def _pay(match: Match, turns: list[Row]) -> list[Row]:
     return list(latest.values())
 
 
-def _seat(match: Match, seat: str, player: Competitor) -> dict[str, Any]:
+def _seat(match: GameMatch, seat: str, player: TournamentPlayer) -> dict[str, Any]:
     """Returns a game's result for a seat; at the end only the forfeiting seat is invalid."""
     outcome, goal = match.outcomes[seat], match.game.goal(seat)
     result = {

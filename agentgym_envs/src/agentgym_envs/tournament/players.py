@@ -12,7 +12,7 @@ A short form is ``random``, ``oracle``, a player of the game, an agent without a
     temperature = 0.6
     budget_tokens = 200_000
 
-The other keys are those of :class:`agentgym_envs.models.endpoint.Endpoint`.
+The other keys are those of :class:`agentgym_envs.models.endpoint.ModelEndpoint`.
 """
 
 import re
@@ -27,7 +27,7 @@ from agentgym_envs import plugins
 from agentgym_envs.errors import ArgumentError, not_taken, shown
 from agentgym_envs.evaluate.agents.base import AGENTS
 from agentgym_envs.models.apis import url_from_environment
-from agentgym_envs.models.endpoint import Endpoint
+from agentgym_envs.models.endpoint import ModelEndpoint
 
 SHORT = re.compile(r"(?P<head>.+?)(?:@(?P<base_url>https?://.+))?", re.DOTALL)
 DEFAULTS = {"temperature": 1.0, "max_tokens": 8192}  # those of agentgym eval
@@ -61,7 +61,7 @@ class PlayerSettings:
 OWN = [f.name for f in fields(PlayerSettings) if f.name != "endpoint"]
 TYPES: Mapping[str, Any] = {
     **{name: kind for name, kind in get_type_hints(PlayerSettings).items() if name in OWN},
-    **get_type_hints(Endpoint),
+    **get_type_hints(ModelEndpoint),
 }
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agentgym_envs.evaluate.metrics import LEVEL, RESAMPLES, Interval
+from agentgym_envs.evaluate.metrics import LEVEL, RESAMPLES, ConfidenceInterval
 
 CENTRE = 1000.0  # mean of all players
 SCALE = 400 / math.log(10)  # 400 points are odds of ten to one
@@ -28,7 +28,7 @@ class Rating(NamedTuple):
     """The rating of a player."""
 
     elo: float
-    interval: Interval | None
+    interval: ConfidenceInterval | None
     """None if the player has won or lost all games, or if all resamplings give the same rating.
 
     With one task all resamplings are the same.
@@ -53,7 +53,8 @@ def ratings(wins_TPP: Array, *, seed: int = 0) -> list[Rating]:
     apart_P = (highs_P - lows_P > SAME) & (all_PP.sum(0) > 0) & (all_PP.sum(1) > 0)
     bounds = zip(lows_P, highs_P, apart_P, strict=True)
     intervals = [
-        Interval(float(low), float(high)) if apart else None for low, high, apart in bounds
+        ConfidenceInterval(float(low), float(high)) if apart else None
+        for low, high, apart in bounds
     ]
     return [
         Rating(float(rating), interval) for rating, interval in zip(elos_P, intervals, strict=True)

@@ -21,23 +21,23 @@ from agentgym_envs.errors import (
     EnvRaised,
     ProviderRefused,
 )
-from agentgym_envs.evaluate.budget import Usage
-from agentgym_envs.evaluate.record import Key, Row, Rows, episodes
+from agentgym_envs.evaluate.budget import UsageTotals
+from agentgym_envs.evaluate.record import EpisodeKey, EpisodeRow, EpisodeRows, episodes
 from agentgym_envs.evaluate.runner import HOPELESS
-from agentgym_envs.evaluate.transcript import Transcript
+from agentgym_envs.evaluate.transcript import EpisodeTranscript
 from agentgym_envs.multi.game import TextGame
 from agentgym_envs.multi.make import make_game
 from agentgym_envs.tasks import TaskSet
-from agentgym_envs.tournament.competitor import FAILURES, Competitor
-from agentgym_envs.tournament.loop import Loop, Stopped
-from agentgym_envs.tournament.play import Course, PlayerFailed, play
+from agentgym_envs.tournament.competitor import FAILURES, TournamentPlayer
+from agentgym_envs.tournament.loop import EventLoopThread, RunStopped
+from agentgym_envs.tournament.play import GameCourse, PlayerFailed, play
 from agentgym_envs.tournament.players import difference
 
 TRIES = 3
 
 
 @dataclass(frozen=True)
-class Contest:
+class PlannedGame:
     """One game to play: a task, and the player of the first seat and that of the others."""
 
     task_id: str
@@ -54,14 +54,14 @@ class Contest:
 
 def schedule(
     players: Iterable[str], tasks: TaskSet, task_ids: Iterable[str], *, shared: bool
-) -> list[Contest]:
+) -> list[PlannedGame]:
     """Returns every pair in both orders on every task.
 
     All games of a task are adjacent, so an interrupted tournament is fair too. If the seats share
     one score, each player plays with itself too.
     """
     pairs = [(a, b) for a, b in product(list(players), repeat=2) if shared or a != b]
-    return [Contest(i, tasks.difficulty(i), pair, shared) for i in task_ids for pair in pairs]
+    return [PlannedGame(i, tasks.difficulty(i), pair, shared) for i in task_ids for pair in pairs]
 
 
 def checked_game(game_id: str, kwargs: Mapping[str, Any]) -> TextGame:
@@ -81,7 +81,7 @@ def checked_game(game_id: str, kwargs: Mapping[str, Any]) -> TextGame:
 
 
 @dataclass
-class Tournament:
+class TournamentRunner:
     """Plays the games that a record lacks.
 
     Attributes:
@@ -99,12 +99,12 @@ class Tournament:
     game_id: str
     kwargs: Mapping[str, Any]
     tasks: TaskSet
-    players: Mapping[str, Competitor]
-    loop: Loop
+    players: Mapping[str, TournamentPlayer]
+    loop: EventLoopThread
     settings: str
-    record: Rows
+    record: EpisodeRows
     concurrency: int = 8
-    on_row: Callable[[Row], None] = lambda row: None
+    on_row: Callable[[EpisodeRow], None] = lambda row: None
     stopped: str = ""
     """The reason for an early end; empty if all games were played."""
     _stop: threading.Event = field(default_factory=threading.Event)
@@ -120,7 +120,7 @@ class Tournament:
                 self._check(result["player"], result.get("settings", {}))
         used = self.record.used()
         for name, player in self.players.items():
-            player.budget.used.add(used.get(name, Usage()))
+            player.budget.used.add(used.get(name, UsageTotals()))
             player.budget.keep = partial(self.record.use, player=name)
 
     def _check(self, name: str, recorded: Mapping[str, Any]) -> None:
@@ -131,23 +131,23 @@ class Tournament:
                 " player another name, or another --out"
             )
 
-    def missing(self, contests: Sequence[Contest]) -> list[Contest]:
+    def missing(self, contests: Sequence[PlannedGame]) -> list[PlannedGame]:
         """Returns the games that the record does not hold."""
-        done = {Key.of(row) for row in episodes(self.record.rows)}
-        return [contest for contest in contests if Key.of(self.head(contest)) not in done]
+        done = {EpisodeKey.of(row) for row in episodes(self.record.rows)}
+        return [contest for contest in contests if EpisodeKey.of(self.head(contest)) not in done]
 
-    def rows(self, contests: Sequence[Contest]) -> list[Row]:
+    def rows(self, contests: Sequence[PlannedGame]) -> list[EpisodeRow]:
         """Returns the lines of the games that were played."""
-        wanted = {Key.of(self.head(contest)) for contest in contests}
-        return [row for row in episodes(self.record.rows) if Key.of(row) in wanted]
+        wanted = {EpisodeKey.of(self.head(contest)) for contest in contests}
+        return [row for row in episodes(self.record.rows) if EpisodeKey.of(row) in wanted]
 
-    def faults(self, contests: Sequence[Contest]) -> list[Row]:
+    def faults(self, contests: Sequence[PlannedGame]) -> list[EpisodeRow]:
         """Returns the lines of the failed tries of games."""
-        wanted = {Key.of(self.head(contest)) for contest in contests}
+        wanted = {EpisodeKey.of(self.head(contest)) for contest in contests}
         faults = [row for row in self.record.rows if row["row"] == "fault"]
-        return [row for row in faults if Key.of(row) in wanted]
+        return [row for row in faults if EpisodeKey.of(row) in wanted]
 
-    def run(self, contests: Sequence[Contest]) -> None:
+    def run(self, contests: Sequence[PlannedGame]) -> None:
         """Plays the games that the record lacks.
 
         If the tournament cannot continue, this returns early and sets ``stopped``.
@@ -162,8 +162,8 @@ class Tournament:
                 self._stop.set()
                 self.loop.stop()
 
-    def _drive(self, pool: ThreadPoolExecutor, waiting: deque[tuple[Contest, int]]) -> None:
-        running: dict[Future[Row], tuple[Contest, int]] = {}
+    def _drive(self, pool: ThreadPoolExecutor, waiting: deque[tuple[PlannedGame, int]]) -> None:
+        running: dict[Future[EpisodeRow], tuple[PlannedGame, int]] = {}
         failures = 0
         while waiting or running:
             while waiting and len(running) < self.concurrency:
@@ -185,7 +185,7 @@ class Tournament:
                 self.stopped = f"{failures} games failed in a row, the last with: {row['error']}"
                 return
 
-    def _judge(self, contest: Contest, row: Row) -> None:
+    def _judge(self, contest: PlannedGame, row: EpisodeRow) -> None:
         """Counts the failures of each player in a row; too many end its tournament."""
         if row["row"] == "episode":
             for name in contest.players:
@@ -195,10 +195,10 @@ class Tournament:
                 row["error"], first=row["try"] == 1, server=row["fault"] == "provider"
             )
 
-    def _play(self, contest: Contest, number: int) -> Row:
+    def _play(self, contest: PlannedGame, number: int) -> EpisodeRow:
         """Returns the line of a game or of a fault."""
-        course = Course()
-        transcript = Transcript(self.record.share, course.turns)
+        course = GameCourse()
+        transcript = EpisodeTranscript(self.record.share, course.turns)
         course.on_reply = transcript.add
         try:
             game = make_game(self.game_id, **self.kwargs)
@@ -223,7 +223,7 @@ class Tournament:
                     self.players[error.player].out = f"its server refuses it: {cause}"
             if isinstance(cause, AgentFailure):
                 said |= {"fault": "agent", "traceback": cause.trace}
-        except (AgentGymError, Stopped):
+        except (AgentGymError, RunStopped):
             raise
         except Exception as error:
             failure = EnvRaised.of(registry.named(self.game_id), error)
@@ -234,7 +234,7 @@ class Tournament:
         head = {"row": "fault", **self.head(contest), **_used(contest, course)}
         return {**head, **said, "try": number, "turns": len(course.turns)}
 
-    def head(self, contest: Contest) -> Row:
+    def head(self, contest: PlannedGame) -> EpisodeRow:
         """Returns the first keys of a game's line."""
         named = {
             "suite": "",
@@ -251,12 +251,12 @@ class Tournament:
         }
 
 
-def _used(contest: Contest, course: Course) -> Row:
+def _used(contest: PlannedGame, course: GameCourse) -> EpisodeRow:
     """Returns the usage of a game, in all and by player."""
-    usages = {name: Usage() for name in contest.players}
+    usages = {name: UsageTotals() for name in contest.players}
     for number, seated in enumerate(course.seated.values()):
         usages[contest.players[min(number, 1)]].add(seated.usage)
-    total = Usage()
+    total = UsageTotals()
     for usage in usages.values():
         total.add(usage)
     return {

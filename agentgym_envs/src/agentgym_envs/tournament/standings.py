@@ -6,11 +6,11 @@ from collections.abc import Collection, Sequence
 from statistics import fmean
 
 from agentgym_envs.evaluate.metrics import summarise
-from agentgym_envs.evaluate.record import Row
-from agentgym_envs.evaluate.tables import Line, Table, counted
+from agentgym_envs.evaluate.record import EpisodeRow
+from agentgym_envs.evaluate.tables import ResultTable, TableLine, counted
 from agentgym_envs.scores import equal
 from agentgym_envs.tournament.ratings import Array, ratings, wins
-from agentgym_envs.tournament.schedule import Contest
+from agentgym_envs.tournament.schedule import PlannedGame
 
 MISSING = "missing: games without a result, which count for no player."
 LEGEND = {
@@ -44,7 +44,9 @@ SILENT = {
 LETTERS = {1.0: "won", 0.5: "drawn", 0.0: "lost"}
 
 
-def standings(rows: Sequence[Row], players: Sequence[str], missing: Sequence[Contest]) -> Table:
+def standings(
+    rows: Sequence[EpisodeRow], players: Sequence[str], missing: Sequence[PlannedGame]
+) -> ResultTable:
     """Returns one line per player, the best first.
 
     Args:
@@ -63,7 +65,7 @@ def standings(rows: Sequence[Row], players: Sequence[str], missing: Sequence[Con
             for seat, result in row["seats"].items()
             if result["player"] == player
         ]
-        line: Line = {"player": player, "games": str(len(own))}
+        line: TableLine = {"player": player, "games": str(len(own))}
         line |= {seat: _results([row for s, row in own if s == seat], seat) for seat in seats}
         if own:
             line["score"] = fmean(row["seats"][seat]["score"] for seat, row in own)
@@ -91,8 +93,8 @@ def standings(rows: Sequence[Row], players: Sequence[str], missing: Sequence[Con
 
 
 def shared_standings(
-    rows: Sequence[Row], players: Sequence[str], missing: Sequence[Contest]
-) -> Table:
+    rows: Sequence[EpisodeRow], players: Sequence[str], missing: Sequence[PlannedGame]
+) -> ResultTable:
     """Returns one line per player of a game whose seats share one score, the best first.
 
     Args:
@@ -108,7 +110,7 @@ def shared_standings(
         }
         # A task's games with several partners are attempts at it.
         own = [{**row, "family": ""} for row in rows if _plays(player, row)]
-        line: Line = {"player": player, "games": str(len(own))}
+        line: TableLine = {"player": player, "games": str(len(own))}
         if own:
             found = summarise(own)
             low, high = found.interval
@@ -125,18 +127,18 @@ def shared_standings(
     return _table([("player", ""), ("games", "games"), *measures, *shown], lines, missing, rows)
 
 
-def _plays(player: str, row: Row) -> bool:
+def _plays(player: str, row: EpisodeRow) -> bool:
     return any(result["player"] == player for result in row["seats"].values())
 
 
-def meanings(table: Table, shown: Collection[str], *, shared: bool) -> list[str]:
+def meanings(table: ResultTable, shown: Collection[str], *, shared: bool) -> list[str]:
     """Returns the sentences of the legend for the columns that a reader sees."""
     seats = any(head.startswith("as ") for key, head in table.columns if key in shown)
     keys = {*shown, "seat"} if seats else set(shown)
     return [text for key, text in (SHARED_LEGEND if shared else LEGEND).items() if key in keys]
 
 
-def _bounds(results: Sequence[float], player: str, missing: Sequence[Contest]) -> Line:
+def _bounds(results: Sequence[float], player: str, missing: Sequence[PlannedGame]) -> TableLine:
     """Returns the mean over games with 0 and with 1 for each missing game of a player."""
     left = sum(player in contest.players for contest in missing)
     games = len(results) + left
@@ -145,25 +147,25 @@ def _bounds(results: Sequence[float], player: str, missing: Sequence[Contest]) -
     return {"least": sum(results) / games, "most": (sum(results) + left) / games}
 
 
-def _missing(player: str, missing: Sequence[Contest]) -> Line:
+def _missing(player: str, missing: Sequence[PlannedGame]) -> TableLine:
     return {"missing": str(sum(player in contest.players for contest in missing) or "")}
 
 
 def _table(
     columns: list[tuple[str, str]],
-    lines: list[Line],
-    missing: Sequence[Contest],
-    rows: Sequence[Row],
-) -> Table:
+    lines: list[TableLine],
+    missing: Sequence[PlannedGame],
+    rows: Sequence[EpisodeRow],
+) -> ResultTable:
     shown = [*columns, *([("missing", "missing")] if missing else [])]
     total = len(rows) + len(missing)
     warning = (
         f"{len(rows)} of {total} games, incomplete: short games finish first" if missing else ""
     )
-    return Table(shown, lines, _silent(rows), warning)
+    return ResultTable(shown, lines, _silent(rows), warning)
 
 
-def _silent(rows: Sequence[Row]) -> list[str]:
+def _silent(rows: Sequence[EpisodeRow]) -> list[str]:
     """Tells which players forfeited games because their model gave no answer."""
     met = Counter(
         (result["player"], row["end"])
@@ -178,7 +180,7 @@ def _silent(rows: Sequence[Row]) -> list[str]:
     ]
 
 
-def won(row: Row, seat: str) -> float:
+def won(row: EpisodeRow, seat: str) -> float:
     """Returns a seat's result in a game: 1, ½ or 0."""
     standing = {s: float(result["score"] - result["forfeit"]) for s, result in row["seats"].items()}
     own = standing.pop(seat)
@@ -186,13 +188,13 @@ def won(row: Row, seat: str) -> float:
     return 0.5 if equal(own, other) else float(own > other)
 
 
-def _results(rows: Sequence[Row], seat: str) -> str:
+def _results(rows: Sequence[EpisodeRow], seat: str) -> str:
     """Returns games won, drawn and lost, such as 3–0–1."""
     counted = Counter(LETTERS[won(row, seat)] for row in rows)
     return "–".join(str(counted[letter]) for letter in LETTERS.values())
 
 
-def _wins(rows: Sequence[Row], players: Sequence[str]) -> Array:
+def _wins(rows: Sequence[EpisodeRow], players: Sequence[str]) -> Array:
     tasks = {
         task_id: number for number, task_id in enumerate(sorted({row["task_id"] for row in rows}))
     }

@@ -1,7 +1,7 @@
 """Wrappers for any text environment."""
 
 from agentgym_envs.wrappers.action_format import ActionFormat
-from agentgym_envs.wrappers.formats import FORMATS, Format
+from agentgym_envs.wrappers.formats import FORMATS, ResponseFormat
 from agentgym_envs.wrappers.responses import FormatError
 
-__all__ = ["FORMATS", "ActionFormat", "Format", "FormatError"]
+__all__ = ["FORMATS", "ActionFormat", "FormatError", "ResponseFormat"]

@@ -6,7 +6,7 @@ import gymnasium
 
 from agentgym_envs.core import InvalidResponse, TextEnv
 from agentgym_envs.errors import UnknownName
-from agentgym_envs.wrappers.formats import FORMATS, Format
+from agentgym_envs.wrappers.formats import FORMATS, ResponseFormat
 from agentgym_envs.wrappers.responses import FormatError
 
 
@@ -38,7 +38,7 @@ class ActionFormat(gymnasium.Wrapper[str, str, str, str], gymnasium.utils.Record
         if name not in FORMATS:
             raise UnknownName("action format", name, FORMATS)
         world: Any = env.unwrapped
-        self.format: Format = FORMATS[name](getattr(world, "tools", {}))
+        self.format: ResponseFormat = FORMATS[name](getattr(world, "tools", {}))
         self.instructions: str = "\n\n".join(
             filter(None, (getattr(world, "instructions", ""), self.format.describe()))
         )

@@ -30,11 +30,11 @@ from agentgym_envs.wrappers.responses import (
     unmarked,
 )
 
-Tools = Mapping[str, str | Tool]
+ToolTemplates = Mapping[str, str | Tool]
 _JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,9})(\.[0-9]?[1-9])?")
 
 
-class Format(Protocol):
+class ResponseFormat(Protocol):
     """A way to write actions."""
 
     def describe(self) -> str:
@@ -56,10 +56,10 @@ class Format(Protocol):
 
 
 @dataclass(frozen=True)
-class Plain:
+class PlainFormat:
     """The response without its thought and the word ``Action:`` is the action."""
 
-    tools: Tools
+    tools: ToolTemplates
 
     def describe(self) -> str:
         """Returns no rules."""
@@ -82,14 +82,14 @@ class Plain:
 
 
 @dataclass(frozen=True)
-class ReAct:
+class ReActFormat:
     """``Thought: … Action: …`` (Yao et al., 2023); two actions in one response are an error.
 
     A line that begins with ``Observation:`` after an action ends the response: some models go on
     with observations, thoughts and actions that they invent.
     """
 
-    tools: Tools
+    tools: ToolTemplates
 
     def describe(self) -> str:
         """The form."""
@@ -120,10 +120,10 @@ class ReAct:
 
 
 @dataclass(frozen=True)
-class Tags:
+class TagsFormat:
     """``<think>…</think><action>…</action>``."""
 
-    tools: Tools
+    tools: ToolTemplates
 
     def describe(self) -> str:
         """The form."""
@@ -149,14 +149,14 @@ class Tags:
 
 
 @dataclass(frozen=True)
-class FunctionCall:
+class FunctionCallFormat:
     """One JSON call ``{"name": …, "arguments": {…}}`` of a function of the environment.
 
     The call can be bare, in ``<tool_call>`` tags or in a code fence. The arguments can be JSON in a
     text. A call without arguments can have ``null``, an empty text or no ``arguments``.
     """
 
-    tools: Tools
+    tools: ToolTemplates
 
     def schema(self) -> list[dict[str, Any]]:
         """Returns the functions in OpenAI's ``tools`` form."""
@@ -232,7 +232,7 @@ class FunctionCall:
         return call
 
 
-def _readable(form: Format, response: str, action: str) -> str:
+def _readable(form: ResponseFormat, response: str, action: str) -> str:
     """Returns the response if the format reads the action back from it."""
     if form.parse(response) != action.strip():
         raise ValueError(f"{type(form).__name__} cannot write the action {action!r}")
@@ -294,9 +294,9 @@ def _pattern(template: str) -> str:
     )
 
 
-FORMATS: dict[str, Callable[[Tools], Format]] = {
-    "plain": Plain,
-    "react": ReAct,
-    "tags": Tags,
-    "function": FunctionCall,
+FORMATS: dict[str, Callable[[ToolTemplates], ResponseFormat]] = {
+    "plain": PlainFormat,
+    "react": ReActFormat,
+    "tags": TagsFormat,
+    "function": FunctionCallFormat,
 }

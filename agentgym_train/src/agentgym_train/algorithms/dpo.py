@@ -12,10 +12,9 @@ from torch import Tensor
 
 from agentgym_envs.scores import above
 from agentgym_train.config.constraints import Positive
-from agentgym_train.data.batching import Batch
+from agentgym_train.data.batching import Batch, Forward
 from agentgym_train.data.types import Group
-from agentgym_train.engine.distributed import Distributed
-from agentgym_train.engine.logps import Forward
+from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError
 from agentgym_train.protocols import Algorithm
 

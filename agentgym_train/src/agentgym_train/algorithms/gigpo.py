@@ -14,7 +14,7 @@ from agentgym_train.algorithms.policy_gradient import PolicyGradient, on_actions
 from agentgym_train.config.constraints import NonNegative, Share
 from agentgym_train.data.batching import Batch
 from agentgym_train.data.types import Group
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.learning.advantages import group_centred, returns_to_go
 
 

@@ -10,8 +10,7 @@ import torch
 from torch import Tensor
 
 from agentgym_train.config.constraints import Count, NonNegative, Share
-from agentgym_train.data.batching import Batch
-from agentgym_train.engine.logps import Forward
+from agentgym_train.data.batching import Batch, Forward
 from agentgym_train.learning.losses import (
     Estimator,
     cispo_surrogate,

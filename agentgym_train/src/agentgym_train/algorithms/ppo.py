@@ -20,10 +20,9 @@ from torch import Tensor
 
 from agentgym_train.algorithms.policy_gradient import PolicyGradient
 from agentgym_train.config.constraints import NonNegative, Share
-from agentgym_train.data.batching import Batch
+from agentgym_train.data.batching import Batch, Forward
 from agentgym_train.data.types import Group
-from agentgym_train.engine.distributed import Distributed
-from agentgym_train.engine.logps import Forward
+from agentgym_train.distributed import Distributed
 from agentgym_train.learning.advantages import gae, whitened
 from agentgym_train.learning.losses import clipped_value_loss, token_weights
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from agentgym_train.algorithms.policy_gradient import PolicyGradient
 from agentgym_train.data.batching import Batch
 from agentgym_train.data.types import Group
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.learning.advantages import returns_to_go, whitened
 
 

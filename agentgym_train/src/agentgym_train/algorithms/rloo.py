@@ -7,7 +7,7 @@ from typing import ClassVar
 from agentgym_train.algorithms.policy_gradient import PolicyGradient, on_actions
 from agentgym_train.data.batching import Batch
 from agentgym_train.data.types import Group
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.learning.advantages import leave_one_out
 
 

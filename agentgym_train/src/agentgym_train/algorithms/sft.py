@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from agentgym_train.data.batching import Batch
+from agentgym_train.data.batching import Batch, Forward
 from agentgym_train.data.types import Group
-from agentgym_train.engine.distributed import Distributed
-from agentgym_train.engine.logps import Forward
+from agentgym_train.distributed import Distributed
 from agentgym_train.protocols import Algorithm
 
 

@@ -36,11 +36,12 @@ def of(raw: Mapping[str, Any]) -> Config:
     Raises:
         ConfigError: a key is unknown, or a value has the wrong type.
     """
-    tables = raw.get("env")
+    raw = tables.placed(raw)
+    env = raw.get("env")
     if "envs" in raw:
         raise ConfigError("unknown configuration key 'envs'. Did you mean 'env'?")
-    many = isinstance(tables, list)
-    envs = {} if tables is None else {"envs": tables if many else [tables]}
+    many = isinstance(env, list)
+    envs = {} if env is None else {"envs": env if many else [env]}
     rest = {key: value for key, value in raw.items() if key != "env"}
     written = r"env\1" if many else "env"
     return build(

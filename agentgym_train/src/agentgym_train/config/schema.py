@@ -1,7 +1,8 @@
 """Configuration: one TOML file, frozen dataclasses behind it, the same names everywhere.
 
 The sections ``algorithm``, ``curriculum``, ``generator`` and ``source`` hold a plugin's ``name``
-and its options. So does each table of ``scorer`` and ``tracker``.
+and its options. So does each table of ``scorer`` and ``tracker``. The name is registered,
+"module:Class" or "./file.py:Class".
 ``env`` is one table, or several tables ``[[env]]``.
 """
 
@@ -29,6 +30,15 @@ from agentgym_train.errors import ConfigError
 SCRATCH = "scratch"
 VOCAB = 260  # the bytes and the four special tokens
 SCRATCH_ACTION, PRETRAINED_ACTION = 64, 512  # tokens; pretrained models write sentences
+PLUGIN_GROUPS = {
+    "algorithm": "agentgym_train.algorithms",
+    "curriculum": "agentgym_train.curricula",
+    "generator": "agentgym_train.generators",
+    "source": "agentgym_train.sources",
+    "scorer": "agentgym_train.scorers",
+    "tracker": "agentgym_train.trackers",
+}
+"""The entry-point group of the plugins that a section names."""
 DEFAULT_PLUGINS = {"algorithm": "grpo", "generator": "hf", "source": "rollout"}
 
 
@@ -58,7 +68,8 @@ class EnvConfig:
     """The environment that episodes are played in."""
 
     id: Name
-    """A registered environment id, "module:id", "module:Class" or "./file.py:Class"."""
+    """A registered environment id, "module:id", "module:Class" or "./file.py:Class". The path is
+    relative to the configuration file, or else to the working folder."""
     name: str = ""
     """The environment's name in metrics and messages: letters, digits, "-", "_" and ".".
     Default: the last part of ``id`` without its version."""
@@ -329,6 +340,11 @@ class Settings:
     """``[[tracker]]`` tables. ``metrics.jsonl`` is always written."""
 
     @property
+    def policy(self) -> "Config | None":
+        """The configuration itself if the run trains a policy, else None."""
+        return None
+
+    @property
     def template_options(self) -> dict[str, Any]:
         """Options of :class:`agentgym_train.models.chat.Template` for the model of the run."""
         return {"arguments": self.model.chat_template_kwargs, "date": self.run.date}
@@ -384,6 +400,11 @@ class Config(Settings):
             raise ConfigError(
                 f"two environments have the name {twice!r}: set env.name of one of them"
             )
+
+    @property
+    def policy(self) -> "Config":
+        """The configuration itself."""
+        return self
 
     @property
     def env(self) -> EnvConfig:

@@ -86,13 +86,14 @@ def _every_key() -> list[str]:
 
 def _plugin_keys() -> dict[str, list[str]]:
     """Returns the options of the trainer's own plugins, with the names of those that have them."""
-    from agentgym_train.plugins import KINDS, OURS
+    from agentgym_train.config.schema import PLUGIN_GROUPS
 
     keys: dict[str, list[str]] = {}
-    for kind in KINDS:
-        for found in discover(kind.group).values():
-            if distribution(found) == OURS:
-                for key in _keys(load(kind.group, found.name), f"{kind.section}."):
+    for section, group in PLUGIN_GROUPS.items():
+        for found in discover(group).values():
+            if distribution(found) == "agentgym-train":
+                plugin = load(group, found.name)
+                for key in _keys(plugin.Options or plugin, f"{section}."):
                     keys.setdefault(key, []).append(found.name)
     return keys
 

@@ -1,15 +1,20 @@
 """The tables of a TOML file, with the command line's overrides applied."""
 
+import os
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from agentgym_envs.plugins import absolute
+from agentgym_train.config.schema import PLUGIN_GROUPS
 from agentgym_train.errors import ConfigError
 
 
 def read(path: str | Path, overrides: Iterable[str] = ()) -> dict[str, Any]:
     """Reads a TOML file and applies ``a.b=c`` overrides.
+
+    Plugins' paths in the file are relative to its folder, those of overrides to the working folder.
 
     Raises:
         ConfigError: the file is unreadable, or an override does not fit its tables.
@@ -20,9 +25,51 @@ def read(path: str | Path, overrides: Iterable[str] = ()) -> dict[str, Any]:
         raise ConfigError(f"cannot read configuration {str(path)!r}: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} is not TOML: {error}") from error
+    raw = placed(raw, Path(path).parent)
     for item in overrides:
         _override(raw, item)
     return raw
+
+
+def placed(raw: Mapping[str, Any], folder: str | Path = "") -> dict[str, Any]:
+    """Returns the tables with absolute paths in the names of plugins and the ids of environments.
+
+    A relative id of an environment stays as it is if the folder has no such file, or if other
+    machines run the environment.
+
+    Args:
+        raw: the tables of a file.
+        folder: relative paths begin here; by default at the working folder.
+    """
+    changed = {key: _plugin(raw[key], folder) for key in PLUGIN_GROUPS if key in raw}
+    if isinstance(env := raw.get("env"), list):
+        changed["env"] = [_env(table, folder) for table in env]
+    elif "env" in raw:
+        changed["env"] = _env(env, folder)
+    return {**raw, **changed}
+
+
+def _plugin(table: Any, folder: str | Path) -> Any:
+    """Does :func:`placed` for a plugin's table, its parts included, or for a list of tables."""
+    if isinstance(table, list):
+        return [_plugin(each, folder) for each in table]
+    if not isinstance(table, Mapping):
+        return table
+    name = table.get("name")
+    parts = {"parts": _plugin(table["parts"], folder)} if "parts" in table else {}
+    return {**table, **({"name": absolute(name, folder)} if isinstance(name, str) else {}), **parts}
+
+
+def _env(table: Any, folder: str | Path) -> Any:
+    """Does :func:`placed` for an environment's table."""
+    if not isinstance(table, Mapping):
+        return table
+    curriculum = {key: _plugin(table[key], folder) for key in ("curriculum",) if key in table}
+    env_id = table.get("id")
+    if isinstance(env_id, str) and not table.get("hosts"):
+        place = absolute(env_id, folder)
+        env_id = place if os.path.isfile(place.rpartition(":")[0]) else env_id
+    return {**table, **({"id": env_id} if "id" in table else {}), **curriculum}
 
 
 def _override(raw: dict[str, Any], item: str) -> None:

@@ -8,62 +8,60 @@ import numpy as np
 
 from agentgym_envs.scores import above, all_equal
 from agentgym_train.config.constraints import Count, NonNegative, Positive, Share
-from agentgym_train.protocols import Curriculum, CurriculumPlugin
+from agentgym_train.protocols import Curriculum
 
 
-@dataclass(frozen=True, kw_only=True)
-class Adaptive(CurriculumPlugin):
+class Adaptive(Curriculum):
     """Multiplies the horizon by ``growth`` from ``start`` up to ``limit``.
 
-    Raises:
-        ValueError: the limit is below the start, or the growth is not above 1.
-
-    >>> Adaptive(start=10, limit=80).stages()
-    [10, 14, 20, 28, 39, 55, 77, 80]
+    Its state is the stage, the best windows of the stage, and its latest steps.
     """
 
-    start: Count
-    """The turns of the first stage."""
-    limit: Count
-    """The turns of the last stage."""
-    growth: Positive = 1.4
-    """Turns of a stage divided by those of the stage before."""
-    window: Count = 40
-    """Steps per mean. The rise of success is measured over twice as many."""
-    rise: NonNegative = 1.0
-    """Smallest rise of success, in standard errors, that counts as improvement."""
-    truncated: Share = 0.1
-    """Smallest share of the window's episodes that must end at the horizon before it grows. Below
-    it, more turns would change nothing."""
-    collapse: Share = 0.2
-    """Fall of success, or rise of the share of invalid actions, from the stage's best window that
-    brings back the stage before."""
-    max_kl: Positive = 1.0
-    """KL divergence from the initial policy, in nats per action token, above which the stage before
-    comes back. It has an effect if the algorithm has a KL penalty."""
+    @dataclass(frozen=True, kw_only=True)
+    class Options:
+        """The stages and their ends.
 
-    def __post_init__(self) -> None:
-        if self.limit < self.start:
-            raise ValueError(f"limit={self.limit} is below start={self.start}")
-        if self.growth <= 1:
-            raise ValueError(f"growth={self.growth}: must be above 1")
+        Raises:
+            ValueError: the limit is below the start, or the growth is not above 1.
 
-    def stages(self) -> list[int]:
-        """Returns the turns of each stage."""
-        turns = [self.start]
-        while turns[-1] < self.limit:
-            turns.append(min(max(turns[-1] + 1, round(turns[-1] * self.growth)), self.limit))
-        return turns
+        >>> Adaptive.Options(start=10, limit=80).stages()
+        [10, 14, 20, 28, 39, 55, 77, 80]
+        """
 
-    def build(self) -> "AdaptiveCurriculum":
-        """Starts in the first stage."""
-        return AdaptiveCurriculum(self)
+        start: Count
+        """The turns of the first stage."""
+        limit: Count
+        """The turns of the last stage."""
+        growth: Positive = 1.4
+        """Turns of a stage divided by those of the stage before."""
+        window: Count = 40
+        """Steps per mean. The rise of success is measured over twice as many."""
+        rise: NonNegative = 1.0
+        """Smallest rise of success, in standard errors, that counts as improvement."""
+        truncated: Share = 0.1
+        """Smallest share of the window's episodes that must end at the horizon before it grows.
+        Below it, more turns would change nothing."""
+        collapse: Share = 0.2
+        """Fall of success, or rise of the share of invalid actions, from the stage's best window
+        that brings back the stage before."""
+        max_kl: Positive = 1.0
+        """KL divergence from the initial policy, in nats per action token, above which the stage
+        before comes back. It has an effect if the algorithm has a KL penalty."""
 
+        def __post_init__(self) -> None:
+            if self.limit < self.start:
+                raise ValueError(f"limit={self.limit} is below start={self.start}")
+            if self.growth <= 1:
+                raise ValueError(f"growth={self.growth}: must be above 1")
 
-class AdaptiveCurriculum(Curriculum):
-    """The state of a run: the stage, the best windows of the stage, and its latest steps."""
+        def stages(self) -> list[int]:
+            """Returns the turns of each stage."""
+            turns = [self.start]
+            while turns[-1] < self.limit:
+                turns.append(min(max(turns[-1] + 1, round(turns[-1] * self.growth)), self.limit))
+            return turns
 
-    def __init__(self, options: Adaptive):
+    def __init__(self, options: Options):
         self._options, self._turns = options, options.stages()
         self.stage, self.success, self.invalid = 0, 0.0, 1.0
         self.recent: list[list[float]] = []

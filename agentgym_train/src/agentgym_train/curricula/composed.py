@@ -1,6 +1,6 @@
 """Several curricula as one: one sets the horizon, another chooses the tasks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -8,42 +8,38 @@ from pydantic import Field
 
 from agentgym_train import plugins
 from agentgym_train.curricula import answers
-from agentgym_train.protocols import Curriculum, CurriculumPlugin
+from agentgym_train.protocols import Curriculum
 
 
-@dataclass(frozen=True, kw_only=True)
-class Composed(CurriculumPlugin):
+class Composed(Curriculum):
     """The first part sets the horizon.
 
     The first part that chooses tasks chooses them. All parts see the metrics.
-
-    Raises:
-        AgentGymError: a part does not exist, has invalid options, or is composed itself.
     """
 
-    parts: Annotated[tuple[dict[str, Any], ...], Field(min_length=1)]
-    """One table per part, with the keys of a single curriculum; defaults are filled in."""
-    made: tuple[CurriculumPlugin, ...] = field(init=False, repr=False, compare=False)
+    @dataclass(frozen=True, kw_only=True)
+    class Options:
+        """The parts.
 
-    def __post_init__(self) -> None:
-        made, tables = plugins.make_parts(
-            plugins.CURRICULUM, self.parts, whole=Composed, called="composed"
-        )
-        object.__setattr__(self, "made", made)
-        object.__setattr__(self, "parts", tables)
+        Raises:
+            AgentGymError: a part does not exist, has invalid options, or is composed itself.
+        """
 
-    def build(self) -> "ComposedCurriculum":
-        """Builds the parts."""
-        return ComposedCurriculum(
-            [plugins.build_object(plugins.CURRICULUM, part) for part in self.made]
+        parts: Annotated[tuple[dict[str, Any], ...], Field(min_length=1)]
+        """One table per part, with the keys of a single curriculum; defaults are filled in."""
+        made: tuple[plugins.ChosenPlugin[Curriculum], ...] = field(
+            init=False, repr=False, compare=False
         )
 
+        def __post_init__(self) -> None:
+            made, tables = plugins.make_parts(
+                plugins.CURRICULUM, self.parts, whole=Composed, called="composed"
+            )
+            object.__setattr__(self, "made", made)
+            object.__setattr__(self, "parts", tables)
 
-class ComposedCurriculum(Curriculum):
-    """The parts of a run's curriculum."""
-
-    def __init__(self, parts: Sequence[Curriculum]):
-        self._parts = parts
+    def __init__(self, options: Options):
+        self._parts = [part.build() for part in options.made]
 
     def horizon(self, step: int) -> int:
         """Returns the horizon of the first part."""

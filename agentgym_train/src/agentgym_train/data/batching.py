@@ -6,12 +6,12 @@ Shapes: B trajectories, T tokens of the longest.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from agentgym_train.data.rounds import Unit, plan
 from agentgym_train.data.types import Group, Trajectory
 
 
@@ -111,24 +111,6 @@ class Batch:
         part_B = self.group_B * count // groups
         return [self.take((part_B == part).nonzero()[:, 0].tolist()) for part in range(count)]
 
-    def micro_batches(self, max_tokens: int, *, whole_groups: bool = False) -> list["Batch"]:
-        """Splits by length into parts of at most ``max_tokens`` padded tokens.
-
-        Args:
-            max_tokens: limit per part; a single longer trajectory or group is a part by itself.
-            whole_groups: keep the trajectories of a group together.
-        """
-        lengths: list[int] = self.valid_BT.sum(1).tolist()
-        units: dict[int, list[int]] = {}
-        for row, group in enumerate(self.group_B.tolist()):
-            units.setdefault(group if whole_groups else row, []).append(row)
-        parts = list(units.values())
-        sizes = [Unit(len(rows), max(lengths[row] for row in rows)) for rows in parts]
-        return [
-            self.take([row for unit in micro for row in parts[unit]])
-            for (micro,) in plan(sizes, 1, max_tokens)
-        ]
-
     def idle(self) -> "Batch":
         """Returns a batch of one token without loss.
 
@@ -166,6 +148,28 @@ class Batch:
         """Returns a batch with ``change`` applied to every tensor."""
         fields = {name: change(v) for name, v in vars(self).items() if name != "streams"}
         return Batch(**fields, streams={name: change(v) for name, v in self.streams.items()})
+
+
+class Forward(NamedTuple):
+    """The model's output for each action token, given all tokens before it.
+
+    float32; 0 for other tokens, except for ``value_BT``.
+    """
+
+    logp_BT: Tensor
+    """Log-probability of the token, in nats."""
+    entropy_BT: Tensor | None = None
+    """Entropy over the whole vocabulary, in nats; without gradient. None unless requested."""
+    bonus_BT: Tensor | None = None
+    """Entropy over the probable tokens, in nats, with gradient. None unless requested.
+
+    See :func:`~agentgym_train.models.chunked_head.entropy_that_matters`.
+    """
+    value_BT: Tensor | None = None
+    """A critic's estimate of the return from before the token on, for all tokens, with gradient.
+
+    None without a critic.
+    """
 
 
 def pack(groups: Sequence[Group], *, mask_cut_actions: bool = False) -> Batch:

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agentgym_envs.evaluate import record
-from agentgym_envs.evaluate.record import Row
-from agentgym_envs.wrappers import Format, FormatError
+from agentgym_envs.evaluate.record import EpisodeRow
+from agentgym_envs.wrappers import FormatError, ResponseFormat
 from agentgym_train.errors import ConfigError
 
 
-def read(folders: Sequence[str], env_id: str, *, key: str) -> list[Row]:
+def read(folders: Sequence[str], env_id: str, *, key: str) -> list[EpisodeRow]:
     """Returns the lines of an environment's episodes with one agent.
 
     Args:
@@ -37,7 +37,7 @@ def read(folders: Sequence[str], env_id: str, *, key: str) -> list[Row]:
     return rows
 
 
-def responses(row: Row, reader: Format) -> list[str]:
+def responses(row: EpisodeRow, reader: ResponseFormat) -> list[str]:
     """Returns the responses of a line in the run's action format.
 
     A bare action is converted to the format.
@@ -48,7 +48,7 @@ def responses(row: Row, reader: Format) -> list[str]:
     return [_written(turn["response"], reader, row["task_id"]) for turn in row["turns"]]
 
 
-def _written(response: str, reader: Format, task_id: str) -> str:
+def _written(response: str, reader: ResponseFormat, task_id: str) -> str:
     try:
         reader.parse(response)
     except FormatError:

@@ -40,8 +40,8 @@ from agentgym_train.files import publish, remove, write_whole, writing
 if TYPE_CHECKING:  # transformers' models take seconds to load
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+    from agentgym_train.distributed import Distributed
     from agentgym_train.engine.deepspeed import Engine
-    from agentgym_train.engine.distributed import Distributed
 
 ENGINES = ("engine", "critic")
 LINES = ("metrics.jsonl", "failures.jsonl")
@@ -68,6 +68,8 @@ class State:
     """The shape of the model: see :func:`shape`."""
     budgets: dict[str, Any] = field(default_factory=dict)
     """The state of each environment's token budget, by name of the environment."""
+    code: dict[str, str] = field(default_factory=dict)
+    """See :func:`agentgym_train.plugins.code`."""
 
 
 def shape(model: "PreTrainedModel", critic: str | None = None) -> dict[str, Any]:
@@ -351,7 +353,7 @@ def _write_model(folder: Path, engine: "Engine", tokenizer: "PreTrainedTokenizer
         tokenizer.save_pretrained(folder)
 
 
-def _write_manifests(draft: Path, entries: dict[str, manifests.Entry]) -> None:
+def _write_manifests(draft: Path, entries: dict[str, manifests.ManifestEntry]) -> None:
     """Writes the manifest of a checkpoint, and that of its model."""
     model = draft / "model"
     own = {

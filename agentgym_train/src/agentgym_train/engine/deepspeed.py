@@ -34,17 +34,16 @@ from transformers.integrations.deepspeed import (
 )
 
 from agentgym_train.config import EngineConfig
-from agentgym_train.data.batching import Batch
+from agentgym_train.data.batching import Batch, Forward
+from agentgym_train.distributed import Distributed
 from agentgym_train.engine import joining, peers
-from agentgym_train.engine.distributed import Distributed
-from agentgym_train.engine.logps import Forward, episode_scores, token_logps, token_values
 from agentgym_train.engine.offload import Offload
 from agentgym_train.engine.schedule import learning_rate
 from agentgym_train.engine.zero_config import clips_itself, zero_config
 from agentgym_train.errors import ConfigError
 from agentgym_train.models import lora
 from agentgym_train.models.loading import device
-from agentgym_train.models.policy import Policy
+from agentgym_train.models.policy import Policy, episode_scores, token_logps, token_values
 
 
 def start_processes(config: EngineConfig, secret: bytes = b"") -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 from agentgym_envs import manifests
 from agentgym_envs.evaluate import planned, record
 from agentgym_envs.evaluate.episode import turn as turn_row
-from agentgym_envs.evaluate.record import Row
-from agentgym_envs.pool import Description
+from agentgym_envs.evaluate.record import EpisodeRow
+from agentgym_envs.pool import EnvDescription
 from agentgym_envs.wrappers import FORMATS
-from agentgym_envs.wrappers.formats import Format
+from agentgym_envs.wrappers.formats import ResponseFormat
 from agentgym_train.config import Config
 from agentgym_train.data.types import Failure, Status, Trajectory
 from agentgym_train.files import publish, remove
@@ -23,7 +23,7 @@ ENDS = {
 }
 
 
-def write(folder: Path, config: Config, *, step: int, rows: Sequence[Row]) -> None:
+def write(folder: Path, config: Config, *, step: int, rows: Sequence[EpisodeRow]) -> None:
     """Writes the episodes of an evaluation in one step, with a manifest.
 
     Args:
@@ -52,11 +52,11 @@ def write(folder: Path, config: Config, *, step: int, rows: Sequence[Row]) -> No
 def rows(
     config: Config,
     trajectories: Sequence[Trajectory],
-    held_out: Description,
+    held_out: EnvDescription,
     *,
     step: int,
     part: str = "",
-) -> list[Row]:
+) -> list[EpisodeRow]:
     """Returns the episodes of one environment as lines of results.
 
     A family is an environment; where there are several agents, what one of them saw and did.
@@ -78,7 +78,9 @@ def rows(
     ]
 
 
-def faults(played: Sequence[Row], failures: Sequence[Failure], held_out: Description) -> list[Row]:
+def faults(
+    played: Sequence[EpisodeRow], failures: Sequence[Failure], held_out: EnvDescription
+) -> list[EpisodeRow]:
     """Returns the episodes that were given up as lines of faults, which are never scored.
 
     Args:
@@ -102,7 +104,7 @@ def faults(played: Sequence[Row], failures: Sequence[Failure], held_out: Descrip
     ]
 
 
-def _row(config: Config, t: Trajectory, reader: Format, step: int, part: str) -> Row:
+def _row(config: Config, t: Trajectory, reader: ResponseFormat, step: int, part: str) -> EpisodeRow:
     family = "/".join(filter(None, (config.env.id.rpartition(":")[2], part, t.agent)))
     named = {
         "row": "episode",

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from transformers import PreTrainedTokenizerBase
 
 from agentgym_envs import registry
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_envs.tasks import spread, stable_hash
 from agentgym_train.config import Config
 from agentgym_train.data.types import Failure, Trajectory
@@ -58,7 +58,7 @@ def evaluate(
     config: Config,
     generator: Generator,
     tokenizer: PreTrainedTokenizerBase,
-    held_out: Description,
+    held_out: EnvDescription,
     *,
     share: slice = slice(None),
     key: str = "eval",

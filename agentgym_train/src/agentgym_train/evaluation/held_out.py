@@ -9,17 +9,17 @@ from transformers import PreTrainedTokenizerBase
 
 from agentgym_envs.errors import AgentGymError
 from agentgym_envs.evaluate import baselines
-from agentgym_envs.evaluate.record import Row
-from agentgym_envs.pool import Description
+from agentgym_envs.evaluate.record import EpisodeRow
+from agentgym_envs.pool import EnvDescription
 from agentgym_envs.tasks import spread
 from agentgym_train.config import Config
 from agentgym_train.data.types import Trajectory
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.evaluation import episodes, evaluate
 from agentgym_train.files import writing
 from agentgym_train.protocols import Generator
 from agentgym_train.reporting import metrics
-from agentgym_train.reporting.failures import FailureLog
+from agentgym_train.reporting.metrics import FailureLog
 from agentgym_train.rollout.descriptions import held_out_keywords
 
 BASELINE = ("success", "score", "turns")
@@ -44,7 +44,7 @@ class HeldOut:
         folder: Path,
         *,
         tokenizer: PreTrainedTokenizerBase,
-        described: Sequence[Description],
+        described: Sequence[EnvDescription],
         generator: Generator,
         distributed: Distributed,
         failures: FailureLog,
@@ -73,7 +73,7 @@ class HeldOut:
         self.notes.add(key, result)
         return played
 
-    def _gather(self, config: Config, held_out: Description, step: int) -> evaluate.Played:
+    def _gather(self, config: Config, held_out: EnvDescription, step: int) -> evaluate.Played:
         """Plays one environment; returns the episodes and failures of all processes."""
         share = slice(self.distributed.rank, None, self.distributed.size)
         mine = evaluate.evaluate(
@@ -83,10 +83,10 @@ class HeldOut:
         parts = self.distributed.gather(mine.trajectories)
         return evaluate.Played([t for part in parts for t in part], failures)
 
-    def _rows(self, found: Mapping[str, evaluate.Played], step: int) -> list[Row]:
+    def _rows(self, found: Mapping[str, evaluate.Played], step: int) -> list[EpisodeRow]:
         """Returns the episodes as lines of results; names tell environments of one id apart."""
         ids = Counter(one.env.id for one, _ in self.envs)
-        rows: list[Row] = []
+        rows: list[EpisodeRow] = []
         for one, held_out in self.envs:
             name = one.env.name
             part = name if ids[one.env.id] > 1 else ""
@@ -118,7 +118,7 @@ class HeldOut:
             }
             self.notes.add(agent, evaluate.with_each(means | {"episodes": count}, each))
 
-    def _baseline(self, config: Config, held_out: Description, agent: str) -> dict[str, float]:
+    def _baseline(self, config: Config, held_out: EnvDescription, agent: str) -> dict[str, float]:
         """Returns success, score, turns and episodes of a baseline in one environment.
 
         Raises:
@@ -135,7 +135,7 @@ class HeldOut:
 
 
 def _share(
-    config: Config, held_out: Description, agent: str, share: slice
+    config: Config, held_out: EnvDescription, agent: str, share: slice
 ) -> list[tuple[float, ...]] | str:
     """Plays a share of a baseline's tasks.
 

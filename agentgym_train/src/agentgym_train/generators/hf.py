@@ -18,45 +18,26 @@ from torch import Tensor
 from transformers import AutoModelForCausalLM, PreTrainedModel
 from transformers import __version__ as transformers_version
 
-from agentgym_train.data.batching import Batch
-from agentgym_train.engine.logps import Forward, token_logps
+from agentgym_train.data.batching import Batch, Forward
 from agentgym_train.errors import ModelError
 from agentgym_train.generators import probe
 from agentgym_train.generators.float32 import in_float32
-from agentgym_train.generators.layers import attention, cache_name, keeps_keys, narrow
-from agentgym_train.generators.memory import Memory
+from agentgym_train.generators.memory import Memory, attention, cache_name, keeps_keys, narrow
 from agentgym_train.generators.no_cache import NoCache
 from agentgym_train.generators.padded_cache import PaddedCache
 from agentgym_train.generators.ragged_cache import RaggedCache
 from agentgym_train.generators.sampling import choose, noise
 from agentgym_train.generators.weights import drop, make_room, take_over
+from agentgym_train.models.policy import token_logps
 from agentgym_train.protocols import (
     Generator,
     GeneratorContext,
-    GeneratorPlugin,
     Sample,
     Sampling,
     Session,
 )
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, kw_only=True)
-class HF(GeneratorPlugin):
-    """The options of the embedded generator."""
-
-    allow_slower: bool = False
-    """Accept a slower method for a model whose layers all attend to the history. By default this is
-    an error."""
-
-    def build(self, context: GeneratorContext) -> "HFGenerator":
-        """Loads a second copy of the model.
-
-        Each process holds the whole copy, so generation never waits for sharded weights.
-        """
-        model = AutoModelForCausalLM.from_pretrained(context.model_folder, dtype=context.dtype)
-        return HFGenerator(model.to(context.device), allow_slower=self.allow_slower)
 
 
 @dataclass(frozen=True)
@@ -80,12 +61,29 @@ METHODS = (
 )
 
 
-class HFGenerator(Generator):
+class HF(Generator):
     """Samples from a model in this process.
 
     Raises:
         ModelError: see :func:`exact_method`.
     """
+
+    @dataclass(frozen=True, kw_only=True)
+    class Options:
+        """The methods that are accepted."""
+
+        allow_slower: bool = False
+        """Accept a slower method for a model whose layers all attend to the history. By default
+        this is an error."""
+
+    @classmethod
+    def build(cls, options: Options, context: GeneratorContext) -> "HF":
+        """Loads a second copy of the model.
+
+        Each process holds the whole copy, so generation never waits for sharded weights.
+        """
+        model = AutoModelForCausalLM.from_pretrained(context.model_folder, dtype=context.dtype)
+        return cls(model.to(context.device), allow_slower=options.allow_slower)
 
     def __init__(self, model: PreTrainedModel, *, allow_slower: bool = False):
         self._model = model.eval().requires_grad_(False)

@@ -1,16 +1,118 @@
 """The memory of a session: its rows between two calls of the model.
 
+Releases of transformers differ in how a model takes a cache. Models differ in what their layers
+attend to.
+
 Shapes: R requested rows, V vocabulary.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, NamedTuple, Protocol
 
 from torch import Tensor
-from transformers import Cache, PreTrainedModel
+from transformers import Cache, DynamicCache, PretrainedConfig, PreTrainedModel
 
 from agentgym_train.errors import ModelError
-from agentgym_train.generators.layers import cache_name, parameters
+
+CACHE_NAMES = ("cache", "past_key_values")
+"""The argument of ``forward`` that takes a cache: since transformers 5.24, and before."""
+WHOLE = {"DynamicLayer", "DummyLayer"}
+"""Cache layers of transformers that keep the whole history.
+
+``DummyLayer``, new in transformers 5.23, keeps nothing: its layer reads the keys and values of
+another layer.
+"""
+RECURRENT, STATES = "LinearAttentionLayer", {"cache_params", "state"}
+"""The cache layer of transformers that keeps a recurrent state or a convolution's input, and the
+arguments of ``forward`` that take such states in place of a cache."""
+SLIDING = "DynamicSlidingWindowLayer"
+"""The cache layer of transformers that keeps a window or a chunk."""
+FULL_MASK, SLIDING_MASK = "full_attention", "sliding_attention"
+"""Types of layers, and the keys of the masks of a model that has both."""
+TYPES = {FULL_MASK, SLIDING_MASK, "moe", "mlp"}
+"""Types of layers that keep all keys and values, those of a window, or nothing."""
+NARROW = 12
+"""Tokens of a window that even a short conversation exceeds."""
+
+
+@cache
+def parameters(function: Callable[..., Any]) -> frozenset[str]:
+    """Returns the names of a function's parameters."""
+    return frozenset(inspect.signature(function).parameters)
+
+
+def cache_name(model: Any) -> str | None:
+    """Returns the argument of a model's ``forward`` that takes a cache; None: there is none."""
+    accepted = parameters(type(model).forward)
+    return next((name for name in CACHE_NAMES if name in accepted), None)
+
+
+def keeps_keys(model: Any) -> bool:
+    """Whether a layer of a causal LM keeps keys and values."""
+    if parameters(type(model).forward) & STATES:
+        return False
+    return any(type(layer).__name__ != RECURRENT for layer in _layers(model.config))
+
+
+class Attention(NamedTuple):
+    """What the layers of a model attend to."""
+
+    window: int | None
+    """Tokens that a layer with a sliding window sees, the newest included; None: no layer has a
+    window."""
+    mixed: bool
+    """Whether some layers have the window and the others attend to the whole history."""
+
+
+def attention(model: Any) -> Attention | None:
+    """Returns what the layers of a causal LM attend to.
+
+    None: a layer has neither the whole history nor a window, but chunks, a convolution or a
+    recurrent state.
+    """
+    if not keeps_keys(model):
+        return None
+    text, layers = model.config.get_text_config(decoder=True), _layers(model.config)
+    types = set(getattr(text, "layer_types", None) or ())
+    # GPT-Neo's layers build their windows themselves, from the columns of the cache.
+    local = "local" in (getattr(text, "attention_layers", None) or ())
+    kinds = {type(layer).__name__ for layer in layers}
+    # transformers 5.0 has the layer of the whole history for unknown types, too.
+    if local or not types <= TYPES or not kinds <= WHOLE | {SLIDING}:
+        return None
+    if SLIDING not in kinds:
+        return Attention(None, mixed=False)
+    # A chunk is kept like a window, but its size has another name.
+    window = getattr(text, "sliding_window", None)
+    if {getattr(layer, "sliding_window", window) for layer in layers} != {window}:
+        return None
+    return Attention(window, mixed=FULL_MASK in types)
+
+
+def _layers(config: PretrainedConfig) -> list[Any]:
+    """Returns the layers of the cache that transformers makes for a model."""
+    return list(DynamicCache(config=config).layers)
+
+
+@contextmanager
+def narrow(config: PretrainedConfig) -> Iterator[None]:
+    """Shortens the sliding window, if there is one, for the block.
+
+    A short conversation then shows whether the model and a memory have the same window.
+    """
+    text = config.get_text_config(decoder=True)
+    window = getattr(text, "sliding_window", None)
+    if window is None:
+        yield
+        return
+    text.sliding_window = min(window, NARROW)
+    try:
+        yield
+    finally:
+        text.sliding_window = window
 
 
 class Memory(Protocol):

@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 import torch
 
 from agentgym_envs.tasks import stable_hash
-from agentgym_train.data.batching import Batch, pack
+from agentgym_train.data.batching import Batch, Forward, pack
 from agentgym_train.data.types import Group, Trajectory, Turn
-from agentgym_train.engine.logps import Forward
 from agentgym_train.errors import ModelError
 from agentgym_train.protocols import Generator, Sample, Sampling, Session
 

@@ -15,8 +15,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 from transformers.cache_utils import Cache, DynamicLayer
 
-from agentgym_train.generators.layers import FULL_MASK, SLIDING_MASK, Attention, attention
-from agentgym_train.generators.memory import append
+from agentgym_train.generators.memory import FULL_MASK, SLIDING_MASK, Attention, append, attention
 
 GROWTH = 2
 """Factor by which the room for columns grows."""

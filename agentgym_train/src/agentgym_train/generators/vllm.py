@@ -11,43 +11,49 @@ from agentgym_train.errors import ConfigError
 from agentgym_train.generators import probe
 from agentgym_train.generators.requests import BackgroundEngineGenerator, EngineGenerator
 from agentgym_train.generators.vllm_servers import ServerEngine
-from agentgym_train.protocols import GeneratorContext, GeneratorPlugin
+from agentgym_train.protocols import GeneratorContext
 
 
-@dataclass(frozen=True, kw_only=True)
-class VLLM(GeneratorPlugin):
-    """The options of the generator."""
+class VLLM(EngineGenerator):
+    """Samples with vLLM, in this process or over servers."""
 
-    kv_cache_gib: Positive = 4.0
-    """Memory of each process for keys and values, in GiB. Rows that do not fit wait."""
-    servers: tuple[Name, ...] = ()
-    """Addresses of vLLM servers, such as "http://host:8000"; empty: vLLM runs in the trainer's
-    processes. All servers sample for all processes."""
-    shared_folder: str = ""
-    """A folder that the main process and all servers can read under the same name. It passes the
-    weights of the policy to the servers."""
+    @dataclass(frozen=True, kw_only=True)
+    class Options:
+        """Where vLLM runs, and its memory."""
 
-    def __post_init__(self) -> None:
-        if bool(self.servers) != bool(self.shared_folder):
-            raise ConfigError(
-                "generator.servers and generator.shared_folder belong together: set both or none"
-            )
-        if twice := next((url for url in self.servers if self.servers.count(url) > 1), None):
-            raise ConfigError(f"generator.servers names {twice!r} more than once")
+        kv_cache_gib: Positive = 4.0
+        """Memory of each process for keys and values, in GiB. Rows that do not fit wait."""
+        servers: tuple[Name, ...] = ()
+        """Addresses of vLLM servers, such as "http://host:8000"; empty: vLLM runs in the trainer's
+        processes. All servers sample for all processes."""
+        shared_folder: str = ""
+        """A folder that the main process and all servers can read under the same name. It passes
+        the weights of the policy to the servers."""
 
-    def check(self) -> None:
+        def __post_init__(self) -> None:
+            if bool(self.servers) != bool(self.shared_folder):
+                raise ConfigError(
+                    "generator.servers and generator.shared_folder belong together: set both or"
+                    " none"
+                )
+            if twice := next((url for url in self.servers if self.servers.count(url) > 1), None):
+                raise ConfigError(f"generator.servers names {twice!r} more than once")
+
+    @classmethod
+    def check(cls, options: Options) -> None:
         """Rejects a machine without vLLM.
 
         Raises:
             ConfigError: vLLM is to run here and is not installed.
         """
-        if not self.servers and find_spec("vllm") is None:
+        if not options.servers and find_spec("vllm") is None:
             raise ConfigError(
                 "generator.name='vllm' needs vLLM, which is not installed; install"
                 " agentgym-train[vllm], or name generator.servers"
             )
 
-    def build(self, context: GeneratorContext) -> EngineGenerator:
+    @classmethod
+    def build(cls, options: Options, context: GeneratorContext) -> EngineGenerator:
         """Starts an engine in this process, or connects to the servers.
 
         Raises:
@@ -56,9 +62,9 @@ class VLLM(GeneratorPlugin):
             ModelError: vLLM cannot run the model.
         """
         length = context_length(context)
-        if self.servers:
-            urls = [url.rstrip("/") for url in self.servers]
-            folder = Path(self.shared_folder)
+        if options.servers:
+            urls = [url.rstrip("/") for url in options.servers]
+            folder = Path(options.shared_folder)
             engine = ServerEngine(context, urls, folder=folder, length=length)
             return BackgroundEngineGenerator(engine)
         try:
@@ -68,7 +74,7 @@ class VLLM(GeneratorPlugin):
                 f"generator.name='vllm' needs vLLM, which cannot be imported ({error}); install"
                 " agentgym-train[vllm]"
             ) from error
-        return EngineGenerator(VLLMEngine(context, length, kv_cache_gib=self.kv_cache_gib))
+        return cls(VLLMEngine(context, length, kv_cache_gib=options.kv_cache_gib))
 
 
 def context_length(context: GeneratorContext) -> int:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from agentgym_envs import scores
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 
 SINGLE = (5e-6, 1e-6)
 """``scores.RELATIVE`` and ``scores.ABSOLUTE`` for sums that were made in float32."""

@@ -10,10 +10,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 import torch
 from torch import Tensor
 
+from agentgym_train.data.balance import Share, share_out
 from agentgym_train.data.batching import Batch
 from agentgym_train.data.types import Group
-from agentgym_train.engine.distributed import Distributed
-from agentgym_train.learning.balance import Share, share_out
+from agentgym_train.distributed import Distributed
 
 Producer = Callable[[Batch], Tensor]
 """Computes a stream of a micro-batch, shape (B, T), on the device of its model."""
@@ -41,19 +41,19 @@ def fill(
         groups: the groups of the batch; only "next_value" needs them.
     """
     filled = {}
-    # One pass of the critic reads both the values and the next values.
-    longer = _with_next(batch, groups) if "next_value" in required_streams else batch
     # Sorted, since all processes must compute the streams in the same order.
     names = sorted(required_streams & producers.keys())
-    usual = share_out(batch, distributed, max_tokens) if names else []
-    for name in names:
-        read, shares = batch, usual
-        if name == "value" and longer is not batch:
-            read, shares = longer, share_out(longer, distributed, max_tokens)
-        stream_BT = _produced(producers[name], read, shares, distributed)
-        filled[name] = stream_BT[:, : batch.id_BT.shape[1]].where(batch.action_BT, 0.0)
-        if read is not batch:
-            filled["next_value"] = _next_values(stream_BT, batch, longer)
+    # One pass of the critic reads both the values and the next values.
+    longer = _with_next(batch, groups) if "next_value" in required_streams else batch
+    apart = ["value"] if longer is not batch else []
+    for read, own in ((batch, [name for name in names if name not in apart]), (longer, apart)):
+        # The tokens cross processes once for all streams that are computed from them.
+        shares = share_out(read, distributed, max_tokens) if own else []
+        for name in own:
+            stream_BT = _produced(producers[name], read, shares, distributed)
+            filled[name] = stream_BT[:, : batch.id_BT.shape[1]].where(batch.action_BT, 0.0)
+            if read is not batch:
+                filled["next_value"] = _next_values(stream_BT, batch, longer)
     return batch.with_streams(**filled)
 
 

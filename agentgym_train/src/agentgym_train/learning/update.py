@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 from agentgym_train.config import EngineConfig
+from agentgym_train.data.balance import Origin, Share, share_out
 from agentgym_train.data.batching import Batch
+from agentgym_train.distributed import Distributed
 from agentgym_train.engine.deepspeed import Engine
-from agentgym_train.engine.distributed import Distributed
-from agentgym_train.learning.balance import Origin, Share, share_out
 from agentgym_train.protocols import Algorithm
 
 

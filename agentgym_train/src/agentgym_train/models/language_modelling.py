@@ -18,7 +18,7 @@ from transformers import (
 )
 
 from agentgym_train.config import ScratchConfig
-from agentgym_train.data.rounds import Unit, plan
+from agentgym_train.data.balance import Unit, plan
 from agentgym_train.models.chat import Chat, Message
 from agentgym_train.models.optimizing import optimize
 

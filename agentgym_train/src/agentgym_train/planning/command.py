@@ -7,6 +7,7 @@ from rich.console import Console
 from transformers.utils import logging as transformers_logging
 
 from agentgym_train import plugins
+from agentgym_train.assembly import check_group_size, naming
 from agentgym_train.config import SCRATCH, Config, Settings
 from agentgym_train.errors import ConfigError, ModelError
 from agentgym_train.generators.hf import HF, expected_method
@@ -31,20 +32,18 @@ def show_plan(config: Settings, gpus: int, memory: float, console: Console) -> b
         AgentGymError: see :func:`agentgym_train.planning.plan.make`, or the generator refuses the
             model.
     """
-    if not isinstance(config, Config):
+    if (policy := config.policy) is None:
         raise ConfigError(
             "the file has a section [comparisons]: only runs of a policy can be planned, not those"
             " of a reward model"
         )
-    from agentgym_train.run.prepare import check_group_size, naming
-
     transformers_logging.set_verbosity_error()
-    for one in config.each():
-        with naming(one, several=len(config.envs) > 1):
+    for one in policy.each():
+        with naming(one, several=len(policy.envs) > 1):
             check_group_size(one)
     cards, size = Cards(gpus), memory * table.GIB
-    plan = make(config, cards)
-    method = method_name(config)
+    plan = make(policy, cards)
+    method = method_name(policy)
     table.write(plan, size, console)
     if method:
         console.print(
@@ -52,7 +51,7 @@ def show_plan(config: Settings, gpus: int, memory: float, console: Console) -> b
             highlight=False,
         )
     fits = plan.fits(size)
-    found = None if fits else fitting(config, cards, size)
+    found = None if fits else fitting(policy, cards, size)
     console.print(table.verdict(plan, size, found), markup=False, highlight=False, soft_wrap=True)
     return fits
 
@@ -64,10 +63,10 @@ def method_name(config: Config) -> str | None:
         ModelError: see :func:`agentgym_train.generators.hf.expected_method`.
     """
     generator = plugins.make(plugins.GENERATOR, config.generator)
-    if not isinstance(generator, HF):
+    if generator.cls is not HF:
         return None
     model = empty_model(shape_of(config), config.model)
-    return expected_method(model, allow_slower=generator.allow_slower).name
+    return expected_method(model, allow_slower=generator.options.allow_slower).name
 
 
 def warning(config: Settings, processes: int) -> str | None:
@@ -82,10 +81,11 @@ def warning(config: Settings, processes: int) -> str | None:
         processes: number of processes on this machine.
     """
     accelerated = torch.accelerator.is_available()
-    if not isinstance(config, Config) or (config.model.path == SCRATCH and not accelerated):
+    policy = config.policy
+    if policy is None or (policy.model.path == SCRATCH and not accelerated):
         return None
     try:
-        plan = make(config, Cards(processes, cpu=not accelerated))
+        plan = make(policy, Cards(processes, cpu=not accelerated))
     except ModelError:  # an architecture that cannot be planned can still be trained
         return None
     memory = _accelerator() if accelerated else main_memory() / processes

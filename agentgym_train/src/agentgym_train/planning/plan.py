@@ -91,12 +91,13 @@ def make(config: Config, cards: Cards) -> Plan:
             be planned.
     """
     shape = shape_of(config)
-    streams = needed(config)
+    algorithm = plugins.make_algorithm(config.algorithm)
+    streams = {*algorithm.required_streams, *rewards.watched(config.scorer)}
     kind = critic.kind(config, streams)
-    rows, tokens = micro_batch(config)
+    rows, tokens = micro_batch(config, whole_groups=algorithm.whole_groups)
     text, bonus = shape.to_json_string(), "entropy" in streams
     traced = trace(Setting(shape, text, config.model, kind, bonus, rows, tokens))
-    return _add_up(config, cards, shape, traced, streams)
+    return _add_up(config, cards, shape, traced, streams, tokens=rows * tokens)
 
 
 def shape_of(config: Config) -> PretrainedConfig:
@@ -108,16 +109,10 @@ def shape_of(config: Config) -> PretrainedConfig:
     return load_shape(config.model.path)
 
 
-def needed(config: Config) -> set[str]:
-    """Returns the streams that the run computes."""
-    algorithm = plugins.make_algorithm(config.algorithm)
-    return {*algorithm.required_streams, *rewards.watched(config.scorer)}
-
-
-def micro_batch(config: Config) -> tuple[int, int]:
+def micro_batch(config: Config, *, whole_groups: bool) -> tuple[int, int]:
     """Returns the rows of the largest micro-batch and the tokens of each."""
     context = config.model.max_context
-    if plugins.make_algorithm(config.algorithm).whole_groups:
+    if whole_groups:
         return max(env.group_size for env in config.envs), context
     rows = max(1, config.engine.micro_batch_tokens // context)
     return rows, max(context, config.engine.micro_batch_tokens // rows)
@@ -201,7 +196,13 @@ def _state(name: str, each: Held, sleeps: bool) -> list[Row]:
 
 
 def _add_up(
-    config: Config, cards: Cards, shape: PretrainedConfig, traced: Traced, streams: Collection[str]
+    config: Config,
+    cards: Cards,
+    shape: PretrainedConfig,
+    traced: Traced,
+    streams: Collection[str],
+    *,
+    tokens: int,
 ) -> Plan:
     dtype, sleeps, ahead = config.model.dtype, config.engine.sleep, bool(config.rollout.ahead)
     size = 2 if dtype == "bfloat16" else 4
@@ -223,13 +224,12 @@ def _add_up(
         largest=size * max(w.numel for w in traced.model),
     )
     asleep = sum(each.weights + each.optimizer + each.gradients_kept for each in parts.engines)
-    rows, tokens = micro_batch(config)
     return Plan(
         rows=tuple(row for row in parts.rows(sleeps=sleeps, ahead=ahead) if any(row[1:])),
         cards=cards,
         load=whole * cards.count if embedded or config.engine.zero_stage < 3 else whole,
         host=sum(each.host for each in parts.engines) + asleep * cards.count * sleeps,
-        tokens=rows * tokens,
+        tokens=tokens,
         episodes=played.count,
         sleeps=sleeps,
     )
@@ -240,9 +240,9 @@ def judges(config: Config) -> Iterator[float]:
     size = 2 if config.model.dtype == "bfloat16" else 4
     for table in config.scorer:
         scorer = plugins.make(plugins.SCORER, table)
-        if isinstance(scorer, RewardModel):
+        if scorer.cls is RewardModel:
             with torch.device("meta"):
                 model = AutoModelForSequenceClassification.from_config(
-                    load_shape(scorer.path, key="scorer.path")
+                    load_shape(scorer.options.path, key="scorer.path")
                 )
                 yield float(size) * sum(p.numel() for p in model.parameters())

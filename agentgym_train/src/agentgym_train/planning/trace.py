@@ -20,9 +20,9 @@ from transformers import AutoModelForCausalLM, PretrainedConfig, PreTrainedModel
 from agentgym_train.config import ModelConfig
 from agentgym_train.data.batching import Batch
 from agentgym_train.engine.head import Valued
-from agentgym_train.engine.logps import token_logps, token_values
 from agentgym_train.errors import ModelError
 from agentgym_train.models.loading import choose_trained
+from agentgym_train.models.policy import token_logps, token_values
 from agentgym_train.planning.live import LiveBytes
 
 ACTIONS = 0.3

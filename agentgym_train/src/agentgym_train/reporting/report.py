@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Column, Table
 
-from agentgym_envs.evaluate.metrics import Interval, mean_interval
+from agentgym_envs.evaluate.metrics import ConfidenceInterval, mean_interval
 from agentgym_train.data.types import Trajectory
 
 log = logging.getLogger(__name__)
@@ -150,7 +150,7 @@ def _cells(row: dict[str, float]) -> list[str]:
     ]
 
 
-def interval(success: float, episodes: int) -> Interval:
+def interval(success: float, episodes: int) -> ConfidenceInterval:
     """Returns the interval of the success of episodes of as many tasks."""
     solved = success * episodes  # not whole where several agents share an episode
     return mean_interval([[min(max(solved - n, 0.0), 1.0) for n in range(episodes)]])

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from transformers import PreTrainedTokenizerBase
 
 from agentgym_envs.feedback import record
-from agentgym_envs.lines import Row
+from agentgym_envs.lines import JsonRow
 from agentgym_envs.tasks import stable_hash
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.errors import ConfigError
@@ -86,7 +86,7 @@ def load(config: RewardConfig, tokenizer: PreTrainedTokenizerBase) -> Split:
     return sides
 
 
-def _pair(row: Row, template: Callable[[str], Template], most: int) -> Pair | None:
+def _pair(row: JsonRow, template: Callable[[str], Template], most: int) -> Pair | None:
     """Returns a comparison as tokens.
 
     The result is None if an episode has no action, has several agents, or does not fit.
@@ -102,12 +102,12 @@ def _pair(row: Row, template: Callable[[str], Template], most: int) -> Pair | No
     )
 
 
-def _ids(turns: Sequence[Row], template: Template) -> list[int]:
+def _ids(turns: Sequence[JsonRow], template: Template) -> list[int]:
     return template.episode(
         [turn["observation"] for turn in turns], [turn["response"] for turn in turns]
     )
 
 
-def _held_out(row: Row, share: float) -> bool:
+def _held_out(row: JsonRow, share: float) -> bool:
     """Says on which side a task is: more comparisons of other tasks change nothing."""
     return stable_hash(f"held out {row['env_id']} {row['task_id']}") < share * 2**63

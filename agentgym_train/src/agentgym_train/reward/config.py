@@ -43,4 +43,4 @@ def of(raw: Mapping[str, Any]) -> Config | RewardConfig:
 
     See :func:`agentgym_train.config.of`.
     """
-    return build(RewardConfig, raw) if "comparisons" in raw else config.of(raw)
+    return build(RewardConfig, tables.placed(raw)) if "comparisons" in raw else config.of(raw)

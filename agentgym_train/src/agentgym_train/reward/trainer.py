@@ -13,13 +13,13 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
+from agentgym_train.data.balance import share_out
 from agentgym_train.data.batching import Batch, pack
 from agentgym_train.data.sampler import EpochSampler
+from agentgym_train.distributed import Distributed
 from agentgym_train.engine import checkpoint
 from agentgym_train.engine.deepspeed import Engine, loading
-from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import TrainingError
-from agentgym_train.learning.balance import share_out
 from agentgym_train.learning.losses import bradley_terry
 from agentgym_train.models.loading import device, load_reward_model
 from agentgym_train.reporting import metrics

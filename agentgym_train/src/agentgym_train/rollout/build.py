@@ -7,7 +7,7 @@ import torch
 from agentgym_envs.pool import EnvPool
 from agentgym_train import plugins
 from agentgym_train.config import Config
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.models.chat import Chat
 from agentgym_train.protocols import Generator, GeneratorContext, Sampling
 from agentgym_train.rollout.collector import Collector

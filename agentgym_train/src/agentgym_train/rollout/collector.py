@@ -21,13 +21,12 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from agentgym_envs.errors import EnvFailure, EnvTimeout, NeighbourFailed
-from agentgym_envs.pool import EnvPool, Result
+from agentgym_envs.pool import EnvPool, PoolResult
 from agentgym_envs.tasks import stable_hash
 from agentgym_train.data.types import Failure, Group, Status, Trajectory, Turn
 from agentgym_train.models.chat import Chat
 from agentgym_train.protocols import Generator, Sample, Sampling, Session
-from agentgym_train.rollout.responses import Responses
-from agentgym_train.rollout.results import step_result
+from agentgym_train.rollout.responses import Responses, step_result
 
 log = logging.getLogger(__name__)
 SINGLE_AGENT = ("",)  # the names of the agents of an environment with one agent
@@ -253,7 +252,7 @@ class Collector:
                 rows[agent] = [place * len(starts) + n for n in range(len(starts))]
         return slots, rows
 
-    def _advance(self, episode: _Episode, result: Result) -> None:
+    def _advance(self, episode: _Episode, result: PoolResult) -> None:
         """Processes a response, and requests the next agent's action unless the episode is over."""
         if result.error is not None:
             self._retry(episode, result.error)
@@ -292,7 +291,7 @@ class Collector:
         room = self.max_context - state.tokens - len(ids)
         return ids if self._sampling.max_new_tokens <= room else None
 
-    def _credit(self, episode: _Episode, result: Result, *, begun: bool) -> None:
+    def _credit(self, episode: _Episode, result: PoolResult, *, begun: bool) -> None:
         """Adds the results of a step to each agent's latest turn."""
         info = result.info or {}
         for agent, state in episode.agents.items():

@@ -3,12 +3,12 @@
 from typing import Any
 
 from agentgym_envs import pool
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_train.config import Config
 from agentgym_train.errors import ConfigError
 
 
-def describe(config: Config) -> tuple[Description, Description]:
+def describe(config: Config) -> tuple[EnvDescription, EnvDescription]:
     """Returns the descriptions of an environment, for training and for evaluation.
 
     A worker constructs the environment, which checks its keywords.

@@ -3,41 +3,77 @@
 Each has separate rules, action format, group size, curriculum and episodes.
 """
 
-from collections.abc import Callable, Collection, Sequence
-from functools import partial
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from transformers import PreTrainedTokenizerBase
 
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_train import plugins
 from agentgym_train.config import Config
 from agentgym_train.curricula import answers
 from agentgym_train.data.types import Failure, Group
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.models.chat import Chat
-from agentgym_train.protocols import Generator, RunContext, Scorer, Source
+from agentgym_train.protocols import Algorithm, Generator, RunContext, Scorer, Source, StepPlan
 from agentgym_train.rollout import tasks
-from agentgym_train.rollout.token_budget import TokenBudget
 
 
 class Collected(NamedTuple):
     """A step's episodes of one environment, in one process."""
 
+    plan: StepPlan
     groups: list[Group]
     failures: Sequence[Failure]
-    horizon: int
-    """The maximum number of turns of an episode."""
-    asked: int
-    """Number of groups that the step asked for, over all processes."""
 
 
-class _Plan(NamedTuple):
-    """The decisions about a step, made before it is collected."""
+class TokenBudget:
+    """Chooses as many groups as the tokens of earlier groups suggest.
 
-    step: int
-    difficulties: tuple[int, int] | None
-    groups: Collection[int]
+    The first step plays all groups, since nothing is measured. A step that played too many tokens
+    leaves a debt, and one that played too few leaves a credit. The next steps pay them back.
+
+    Args:
+        tokens: tokens per step over all processes; 0: all groups are always played.
+        groups: numbers of the environment's groups.
+
+    >>> budget = TokenBudget(1000, range(8))
+    >>> budget.observe(groups=8, tokens=2000)
+    >>> list(budget.playing())
+    [0, 2, 4, 6]
+    """
+
+    def __init__(self, tokens: int, groups: Sequence[int]):
+        self._tokens, self._groups = tokens, groups
+        self._per_group = 0.0  # of the latest step that played
+        self._credit = 0.0
+
+    def playing(self) -> Sequence[int]:
+        """Returns the numbers of the groups to play next, spread evenly over all numbers."""
+        most = len(self._groups)
+        if not self._tokens or not self._per_group:
+            return self._groups
+        count = min(max(round((self._tokens + self._credit) / self._per_group), 0), most)
+        return [self._groups[place * most // count] for place in range(count)]
+
+    def observe(self, *, groups: int, tokens: float) -> None:
+        """Receives the number of groups of a step and their tokens, over all processes."""
+        first = not self._per_group
+        if groups and tokens:
+            self._per_group = tokens / groups
+        if not first:
+            # Limited: an environment with too few groups would otherwise save credit for ever. The
+            # limit allows one group, however long it is.
+            limit = max(self._tokens, self._per_group)
+            self._credit = min(max(self._credit + self._tokens - tokens, -limit), limit)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Returns the state that a resumed run needs."""
+        return {"per_group": self._per_group, "credit": self._credit}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Restores the state that ``state_dict`` returned."""
+        self._per_group, self._credit = state["per_group"], state["credit"]
 
 
 class TrainingEnv:
@@ -53,7 +89,7 @@ class TrainingEnv:
     def __init__(
         self,
         config: Config,
-        training: Description,
+        training: EnvDescription,
         tokenizer: PreTrainedTokenizerBase,
         groups: Sequence[int],
     ):
@@ -64,39 +100,26 @@ class TrainingEnv:
         self.curriculum = plugins.make_object(plugins.CURRICULUM, config.curriculum)
         self.source: Source
         self.budget = TokenBudget(config.env.tokens_per_step, groups)
-        self._planned: _Plan | None = None
         self._scorers: list[Scorer] = []
 
-    def horizon(self, step: int) -> int:
-        """Returns the maximum number of turns of an episode at a step (counted from 0)."""
-        return answers.turns(self.curriculum, step)
+    def plan(self, step: int) -> StepPlan:
+        """Asks the curriculum and the token budget about a step (counted from 0)."""
+        return StepPlan(
+            step,
+            answers.turns(self.curriculum, step),
+            self.budget.playing(),
+            answers.difficulties(self.curriculum, step),
+        )
 
-    def difficulties(self, step: int) -> tuple[int, int] | None:
-        """Returns the difficulty range of a step's tasks (counted from 0); None: all tasks."""
-        if self._planned and self._planned.step == step:
-            return self._planned.difficulties
-        return answers.difficulties(self.curriculum, step)
+    def collect(self, plan: StepPlan) -> Collected:
+        """Collects the episodes of a step.
 
-    def playing(self, step: int) -> Collection[int]:
-        """Returns the numbers of the groups of a step (counted from 0)."""
-        if self._planned and self._planned.step == step:
-            return self._planned.groups
-        return self.budget.playing()
-
-    def plan(self, step: int) -> Callable[[], Collected]:
-        """Asks the curriculum about a step; returns a function that collects it.
-
-        The function can run in another thread while the curriculum observes the step before.
+        It can run in another thread while the curriculum observes the step before.
         """
-        plan = _Plan(step, answers.difficulties(self.curriculum, step), self.budget.playing())
-        self._planned = plan
-        return partial(self._collect, step, self.horizon(step), len(plan.groups))
+        groups = self.source.next(plan)
+        return Collected(plan, groups, self.source.failures)
 
-    def _collect(self, step: int, horizon: int, asked: int) -> Collected:
-        groups = self.source.next(step, horizon)
-        return Collected(groups, self.source.failures, horizon, asked)
-
-    def open(self, distributed: Distributed, generator: Generator) -> Source:
+    def open(self, distributed: Distributed, generator: Generator, algorithm: Algorithm) -> Source:
         """Builds the scorers and the source; returns the source, which the caller closes."""
         context = RunContext(
             self.config,
@@ -105,8 +128,7 @@ class TrainingEnv:
             self.chat,
             self.training,
             self.groups,
-            difficulties=self.difficulties,
-            playing=self.playing,
+            algorithm,
         )
         self._scorers = [
             plugins.make_object(plugins.SCORER, table, context) for table in self.config.scorer
@@ -122,7 +144,7 @@ class TrainingEnv:
 
 
 def make_training_envs(
-    config: Config, trainings: Sequence[Description], tokenizer: PreTrainedTokenizerBase
+    config: Config, trainings: Sequence[EnvDescription], tokenizer: PreTrainedTokenizerBase
 ) -> list[TrainingEnv]:
     """Returns the training environments of a run, in the order of the configuration."""
     numbers = tasks.interleaved([env.groups for env in config.envs])

@@ -9,8 +9,10 @@ waits for no environment while a generator can sample.
 
 import time
 from collections.abc import Collection
+from typing import NamedTuple
 
-from agentgym_envs.pool import EnvPool, Result
+from agentgym_envs.pool import EnvPool, PoolResult
+from agentgym_envs.scores import above
 
 MISSING, LEFT, TOGETHER = 1 / 4, 3 / 16, 1 / 16
 """Shares of the episodes in progress, while a generator samples.
@@ -43,7 +45,7 @@ class Responses:
         """The clock decides when rows join."""
         self._round = 0
         self._asked: dict[int, int] = {}  # slot → the round of its request, in order
-        self._arrived: dict[int, Result] = {}
+        self._arrived: dict[int, PoolResult] = {}
         self._late: set[int] = set()
 
     def expect(self, slot: int) -> None:
@@ -52,7 +54,7 @@ class Responses:
 
     def receive(
         self, episodes: int, *, busy: bool, in_background: bool
-    ) -> tuple[list[Result], list[int]]:
+    ) -> tuple[list[PoolResult], list[int]]:
         """Waits for responses.
 
         Without work for the generators, it waits for all responses: for the first one without a
@@ -108,13 +110,46 @@ class Responses:
         )
         return missing[:place]
 
-    def _note(self, results: list[Result]) -> None:
+    def _note(self, results: list[PoolResult]) -> None:
         self._arrived |= {result.index: result for result in results}
 
-    def _take(self, slots: Collection[int]) -> list[Result]:
+    def _take(self, slots: Collection[int]) -> list[PoolResult]:
         """Removes and returns the responses of some slots."""
         taken = sorted(self._arrived.keys() & set(slots))
         for slot in taken:
             del self._asked[slot]
             self._late.discard(slot)
         return [self._arrived.pop(slot) for slot in taken]
+
+
+class StepResult(NamedTuple):
+    """The results of a step for one agent."""
+
+    reward: float
+    invalid: bool
+    score: float
+    success: bool
+
+
+def step_result(result: PoolResult, agent: str, total: float) -> StepResult:
+    """Returns the results of a step for an agent.
+
+    Args:
+        result: the response of the environment. With several agents its ``info`` has the results by
+            agent; see :class:`agentgym_envs.multi.env.SeatsEnv`.
+        agent: empty in an environment with one agent.
+        total: the agent's rewards before the step.
+    """
+    info = result.info or {}
+    if agent:
+        return StepResult(
+            *(info[key][agent] for key in ("rewards", "invalids", "scores", "successes"))
+        )
+    total += result.reward
+    success = bool(info.get("success", result.terminated and above(total, 0.0)))
+    return StepResult(
+        float(result.reward),
+        bool(info.get("invalid", False)),
+        float(info.get("score", total)),
+        success,
+    )

@@ -7,7 +7,7 @@ does not matter.
 import random
 from collections.abc import Mapping, Sequence
 
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_envs.tasks import stable_hash
 from agentgym_train.errors import ConfigError
 from agentgym_train.rollout.collector import Start
@@ -16,7 +16,7 @@ Difficulties = Mapping[str, int]
 """The difficulty of each task id of the training environment, in its order."""
 
 
-def task_difficulty(training: Description) -> Difficulties | None:
+def task_difficulty(training: EnvDescription) -> Difficulties | None:
     """Returns the difficulty of each task, or None if the environment does not list them."""
     if training.task_ids is None or training.difficulties is None:
         return None

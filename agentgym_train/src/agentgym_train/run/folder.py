@@ -9,7 +9,7 @@ from agentgym_envs import manifests
 from agentgym_envs.errors import AgentGymError
 from agentgym_train import config as configuration
 from agentgym_train import plugins
-from agentgym_train.config import Config, Settings
+from agentgym_train.config import Settings
 from agentgym_train.engine import checkpoint
 from agentgym_train.errors import RunFolderError
 from agentgym_train.files import checksum_file, sealed_fault, write_sealed, writing
@@ -112,7 +112,7 @@ def recognise(folder: Path, config: Settings) -> None:
     """
     old, damage = saved_config(folder)
     if old is not None:
-        ahead = isinstance(config, Config) and config.rollout.ahead
+        ahead = config.policy and config.policy.rollout.ahead
         ignored = CHANGEABLE - PAUSES if ahead else CHANGEABLE
         if not old.run.date:  # a run of a version that kept no date
             ignored |= {"run.date"}
@@ -139,6 +139,17 @@ def _complete(config: S) -> S:
         return plugins.resolved(config)
     except AgentGymError:  # such as a plugin that is not installed any more
         return config
+
+
+def changed_code(config: Settings, folder: Path) -> list[str]:
+    """Returns a line for the user per plugin whose file differs from that of the checkpoint."""
+    newest = checkpoint.latest(folder)
+    old = checkpoint.read_state(newest).code if newest else {}
+    return [
+        f"the code of {name} has changed since {newest}: the steps before it used the old code"
+        for name, checksum in plugins.code(config).items()
+        if old.get(name, checksum) != checksum
+    ]
 
 
 def check_progress(config: Settings, folder: Path) -> None:

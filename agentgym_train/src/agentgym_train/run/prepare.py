@@ -1,7 +1,5 @@
 """Preparation of a run: checks everything, makes the run folder, and makes the small model."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 
@@ -9,9 +7,9 @@ from transformers import AutoConfig, PretrainedConfig
 from transformers.utils import logging as transformers_logging
 
 from agentgym_envs import registry
-from agentgym_envs.errors import AgentGymError
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_train import plugins
+from agentgym_train.assembly import check_group_size, naming
 from agentgym_train.config import SCRATCH, Config, Settings
 from agentgym_train.data import recorded
 from agentgym_train.engine import checkpoint
@@ -28,7 +26,14 @@ from agentgym_train.reward.config import RewardConfig
 from agentgym_train.rollout import tasks
 from agentgym_train.rollout.descriptions import describe
 from agentgym_train.run import rehearsal, repair
-from agentgym_train.run.folder import check_progress, claim_folder, dated, recognise, saved_config
+from agentgym_train.run.folder import (
+    changed_code,
+    check_progress,
+    claim_folder,
+    dated,
+    recognise,
+    saved_config,
+)
 from agentgym_train.run.launch import note_prepared
 
 POOL_KEYWORDS = {
@@ -73,12 +78,12 @@ def prepare(config: Config | RewardConfig, display: report.Display, *, processes
     try:
         claim_folder(config)
         display.warn(*filter(None, (damage, warning(config, processes))))
-        display.warn(*repair.repair(folder, config))
+        display.warn(*repair.repair(folder, config), *changed_code(config, folder))
         check_progress(config, folder)
         if newest := checkpoint.latest(folder):
             display.warn(*checkpoint.convert(newest, processes=processes))
-        if isinstance(config, Config) and config.model.path == SCRATCH:
-            display.warn(*repair.prepare_init(config, folder, display))
+        if (policy := config.policy) and policy.model.path == SCRATCH:
+            display.warn(*repair.prepare_init(policy, folder, display))
         note_prepared(folder, processes)
     except BaseException:
         lock.release()
@@ -158,24 +163,13 @@ def check_engine(config: Settings) -> None:
         check_zero(config.engine)
 
 
-def check_one(config: Config, *, several: bool) -> tuple[Description, Description]:
+def check_one(config: Config, *, several: bool) -> tuple[EnvDescription, EnvDescription]:
     """Does :func:`check_env`; with several environments its errors name the environment."""
     with naming(config, several=several):
         return check_env(config)
 
 
-@contextmanager
-def naming(config: Config, *, several: bool) -> Iterator[None]:
-    """Adds the name of the environment to errors, if there are several."""
-    try:
-        yield
-    except AgentGymError as error:
-        if several:
-            error.args = (f"environment {config.env.name!r}: {error}",)
-        raise
-
-
-def check_env(config: Config) -> tuple[Description, Description]:
+def check_env(config: Config) -> tuple[EnvDescription, EnvDescription]:
     """Rejects invalid settings of one environment.
 
     Returns the environment's descriptions, for training and for held-out evaluation.
@@ -197,32 +191,6 @@ def check_env(config: Config) -> tuple[Description, Description]:
         plugins.make(plugins.SCORER, table).check(config, training)
     evaluate.horizon(config)
     return training, held_out
-
-
-def check_group_size(config: Config) -> None:
-    """Rejects a source whose groups have a size from which the algorithm does not learn."""
-    algorithm, name = plugins.make_algorithm(config.algorithm), config.algorithm["name"]
-    sizes = set(plugins.make(plugins.SOURCE, config.source).group_sizes(config) or ())
-    given = (
-        f"source {config.source['name']!r} gives groups of {' and '.join(map(str, sorted(sizes)))}"
-    )
-    exact, least = algorithm.group_size, algorithm.min_group_size
-    if exact is not None and sizes - {exact}:
-        raise ConfigError(
-            f"algorithm {name!r} learns from groups of {exact} episodes, and {given}: set"
-            f" env.group_size={exact}, or pairs=true of a dataset"
-        )
-    if sizes and max(sizes) < least:
-        size = config.env.group_size
-        remedy = (
-            f"raise env.group_size={size} to {least} or more"
-            if size < least
-            else ("use a source that plays")
-        )
-        raise ConfigError(
-            f"algorithm {name!r} compares the episodes of a group, and {given}: {remedy}, or use"
-            " an algorithm without groups, such as ppo, reinforce_pp or sft"
-        )
 
 
 def check_keywords(config: Config) -> None:

@@ -30,7 +30,7 @@ def repair(folder: Path, config: Settings) -> list[str]:
         for name in checkpoint.LINES:
             lines += _repair_lines(folder / name, newest)
         lines += _repair_evaluation(folder / "evaluation.json", newest)
-        if isinstance(config, Config):
+        if config.policy:
             lines += _check_episodes(folder, newest)
     return lines
 

@@ -12,9 +12,9 @@ from agentgym_train import config as configuration
 from agentgym_train.assembly import assemble, make_trackers
 from agentgym_train.config import SCRATCH, Config, Settings
 from agentgym_train.data.types import Group, Trajectory
+from agentgym_train.distributed import Distributed
 from agentgym_train.engine import checkpoint, joining
 from agentgym_train.engine.deepspeed import start_processes
-from agentgym_train.engine.distributed import Distributed
 from agentgym_train.errors import CheckpointError, RunFolderError, TrainingError
 from agentgym_train.evaluation import evaluate
 from agentgym_train.evaluation.held_out import HeldOut
@@ -27,7 +27,7 @@ from agentgym_train.reward import work as reward
 from agentgym_train.rollout.build import make_generator
 from agentgym_train.rollout.descriptions import describe
 from agentgym_train.run import repair
-from agentgym_train.run.folder import config_fault, dated, saved_config
+from agentgym_train.run.folder import changed_code, config_fault, dated, saved_config
 from agentgym_train.run.launch import read_secret, take_checked
 from agentgym_train.trainer import Trainer
 
@@ -53,8 +53,8 @@ def work(folder: Path, console: Console) -> None:
     main = Lock(folder, name=".main-lock") if Distributed().is_main else None
     try:
         Distributed(device()).from_main(lambda: check_again(config, folder, console))
-        if isinstance(config, Config):
-            work_on_policy(config, folder, console)
+        if config.policy:
+            work_on_policy(config.policy, folder, console)
         else:
             assert isinstance(config, reward_config.RewardConfig)
             reward.work(config, folder, console)
@@ -74,8 +74,8 @@ def check_again(config: Settings, folder: Path, console: Console) -> None:
     """
     if take_checked(folder):
         return
-    report.Display(console).warn(*repair.repair(folder, config))
-    scratch = isinstance(config, Config) and config.model.path == SCRATCH
+    report.Display(console).warn(*repair.repair(folder, config), *changed_code(config, folder))
+    scratch = config.policy and config.model.path == SCRATCH
     if scratch and (found := repair.init_fault(folder / "init")):
         raise RunFolderError(f"{folder / 'init'} {found}: 'agentgym-train prepare' makes it again")
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from transformers import (
@@ -20,7 +20,7 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_train import plugins
 from agentgym_train.config import Config
 from agentgym_train.config.constraints import Name, NonNegative, Positive
@@ -29,34 +29,89 @@ from agentgym_train.data.types import Group, Trajectory
 from agentgym_train.errors import ConfigError, ModelError, TrainingError
 from agentgym_train.models.chat import Template
 from agentgym_train.models.loading import check_files, device, load_tokenizer
-from agentgym_train.protocols import RunContext, Scorer, ScorerPlugin
+from agentgym_train.protocols import RunContext, Scorer
 from agentgym_train.scorers.rewards import rewarded
 
 
-@dataclass(frozen=True, kw_only=True)
-class RewardModel(ScorerPlugin):
-    """Adds a model's score to the reward of an episode's last turn."""
+class RewardModel(Scorer):
+    """Adds a model's score to the reward of an episode's last turn.
 
-    path: Name
-    """The reward model: a local folder or a hub name."""
-    weight: Positive = 1.0
-    """Factor of the score."""
-    replace: bool = False
-    """Replace the environment's rewards by the score, instead of adding it."""
-    limit: NonNegative = 0.0
-    """Scores are clipped to ± this value before ``weight`` applies; 0: no limit."""
-    chat_template: str = ""
-    """The chat template of the reward model: a Jinja file, or its text. Empty: the template of its
-    tokenizer."""
-    chat_template_kwargs: dict[str, Any] = field(default_factory=dict)
-    """Arguments of the reward model's chat template."""
-    learned: ClassVar[bool] = True
+    The constructor loads the tokenizer; the first ``score`` loads the model. With ``rollout.ahead``
+    the model is loaded at once.
+    """
 
-    def __post_init__(self) -> None:
-        text = template_text(self.chat_template, key="scorer.chat_template")
-        object.__setattr__(self, "chat_template", text)
+    learned = True
 
-    def check(self, config: Config, training: Description) -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Options:
+        """The model, and the use of its score."""
+
+        path: Name
+        """The reward model: a local folder or a hub name."""
+        weight: Positive = 1.0
+        """Factor of the score."""
+        replace: bool = False
+        """Replace the environment's rewards by the score, instead of adding it."""
+        limit: NonNegative = 0.0
+        """Scores are clipped to ± this value before ``weight`` applies; 0: no limit."""
+        chat_template: str = ""
+        """The chat template of the reward model: a Jinja file, or its text. Empty: the template of
+        its tokenizer."""
+        chat_template_kwargs: dict[str, Any] = field(default_factory=dict)
+        """Arguments of the reward model's chat template."""
+
+        def __post_init__(self) -> None:
+            text = template_text(self.chat_template, key="scorer.chat_template")
+            object.__setattr__(self, "chat_template", text)
+
+        def check_kl(self, config: Config) -> None:
+            """Rejects a learned score as the only reward unless the file sets ``kl_coef``."""
+            unset = (
+                "kl_coef" not in config.algorithm
+                and getattr(plugins.make_algorithm(config.algorithm), "kl_coef", None) == 0
+            )
+            if self.replace and unset:
+                raise ConfigError(
+                    "scorer.replace=true leaves a learned score as the only reward, which a policy"
+                    " can raise without doing better: set algorithm.kl_coef above 0 to keep the"
+                    " policy near its start, or to 0.0 for no such limit"
+                )
+
+        def template(
+            self, tokenizer: PreTrainedTokenizerBase, config: Config, training: EnvDescription
+        ) -> Template:
+            """Returns the template that writes conversations for the reward model.
+
+            Raises:
+                TemplateError: the tokenizer has no chat template, or it cannot be used.
+            """
+            return Template(
+                tokenizer,
+                training.instructions,
+                arguments=self.chat_template_kwargs,
+                date=config.run.date,
+                section="scorer",
+            )
+
+        def load(self) -> tuple[Any, PreTrainedTokenizerBase]:
+            """Returns the model's configuration and its tokenizer.
+
+            Raises:
+                ModelError: they cannot be loaded.
+            """
+            try:
+                shape = AutoConfig.from_pretrained(self.path)
+            except (OSError, ValueError) as error:
+                raise ModelError(
+                    f"scorer.path={self.path!r} is not a model that can be loaded:"
+                    f" {str(error).splitlines()[0]}"
+                ) from error
+            return shape, load_tokenizer(
+                self.path, key="scorer.path", chat_template=self.chat_template
+            )
+
+    @classmethod
+    def check(cls, options: Options, config: Config, training: EnvDescription) -> None:
         """Rejects a model that is not a reward model or is too short for the run's episodes.
 
         Raises:
@@ -64,82 +119,28 @@ class RewardModel(ScorerPlugin):
             TemplateError: its tokenizer has no chat template.
             ConfigError: its score is the only reward, and ``algorithm.kl_coef`` is not set.
         """
-        self._check_kl(config)
-        check_files(self.path, key="scorer.path")
-        shape, tokenizer = self.load()
-        self.template(tokenizer, config, training)
+        options.check_kl(config)
+        check_files(options.path, key="scorer.path")
+        shape, tokenizer = options.load()
+        options.template(tokenizer, config, training)
         kinds = ", ".join(shape.architectures or ["nothing"])
         if "ForSequenceClassification" not in kinds or shape.num_labels != 1:
             raise ModelError(
-                f"scorer.path={self.path!r} must be a sequence classifier with one label, but it is"
-                f" {kinds}, {shape.num_labels} labels"
+                f"scorer.path={options.path!r} must be a sequence classifier with one label, but it"
+                f" is {kinds}, {shape.num_labels} labels"
             )
         reach = getattr(shape, "max_position_embeddings", None)
         if reach is not None and reach < config.model.max_context:
             raise ModelError(
-                f"scorer.path={self.path!r} reads {reach} tokens, fewer than"
+                f"scorer.path={options.path!r} reads {reach} tokens, fewer than"
                 f" model.max_context={config.model.max_context}"
             )
 
-    def _check_kl(self, config: Config) -> None:
-        """Rejects a learned score as the only reward unless the file sets ``kl_coef``."""
-        unset = (
-            "kl_coef" not in config.algorithm
-            and getattr(plugins.make_algorithm(config.algorithm), "kl_coef", None) == 0
-        )
-        if self.replace and unset:
-            raise ConfigError(
-                "scorer.replace=true leaves a learned score as the only reward, which a policy can"
-                " raise without doing better: set algorithm.kl_coef above 0 to keep the policy near"
-                " its start, or to 0.0 for no such limit"
-            )
-
-    def template(
-        self, tokenizer: PreTrainedTokenizerBase, config: Config, training: Description
-    ) -> Template:
-        """Returns the template that writes conversations for the reward model.
-
-        Raises:
-            TemplateError: the tokenizer has no chat template, or it cannot be used.
-        """
-        return Template(
-            tokenizer,
-            training.instructions,
-            arguments=self.chat_template_kwargs,
-            date=config.run.date,
-            section="scorer",
-        )
-
-    def load(self) -> tuple[Any, PreTrainedTokenizerBase]:
-        """Returns the model's configuration and its tokenizer.
-
-        Raises:
-            ModelError: they cannot be loaded.
-        """
-        try:
-            shape = AutoConfig.from_pretrained(self.path)
-        except (OSError, ValueError) as error:
-            raise ModelError(
-                f"scorer.path={self.path!r} is not a model that can be loaded:"
-                f" {str(error).splitlines()[0]}"
-            ) from error
-        return shape, load_tokenizer(self.path, key="scorer.path", chat_template=self.chat_template)
-
-    def build(self, context: RunContext) -> "ModelScorer":
-        """Loads the tokenizer; the first ``score`` loads the model.
-
-        With ``rollout.ahead`` the model is loaded at once. transformers changes torch's default
-        dtype while it loads one, and a generator may work in another thread later.
-        """
+    def __init__(self, options: Options, context: RunContext):
         if context.config.rollout.ahead:
-            _loaded(self.path, getattr(torch, context.config.model.dtype))
-        return ModelScorer(self, context)
-
-
-class ModelScorer(Scorer):
-    """Scores whole episodes."""
-
-    def __init__(self, options: RewardModel, context: RunContext):
+            # transformers changes torch's default dtype while it loads a model, and a generator may
+            # work in another thread later.
+            _loaded(options.path, getattr(torch, context.config.model.dtype))
         shape, tokenizer = options.load()
         self._options, self._dtype = options, getattr(torch, context.config.model.dtype)
         self._template = options.template(tokenizer, context.config, context.training)

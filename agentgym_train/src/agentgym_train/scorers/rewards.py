@@ -15,7 +15,7 @@ def watched(tables: Sequence[Mapping[str, Any]]) -> Collection[str]:
     """
     return (
         {"reference"}
-        if any(plugins.make(plugins.SCORER, table).learned for table in tables)
+        if any(plugins.make(plugins.SCORER, table).cls.learned for table in tables)
         else ()
     )
 

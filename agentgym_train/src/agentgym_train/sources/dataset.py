@@ -11,10 +11,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agentgym_envs.evaluate.record import Row
-from agentgym_envs.pool import Description
+from agentgym_envs.evaluate.record import EpisodeRow
+from agentgym_envs.pool import EnvDescription
 from agentgym_envs.scores import above
-from agentgym_envs.wrappers import FORMATS, Format
+from agentgym_envs.wrappers import FORMATS, ResponseFormat
 from agentgym_train.config import Config
 from agentgym_train.config.constraints import Name, Share
 from agentgym_train.data import recorded
@@ -22,24 +22,55 @@ from agentgym_train.data.sampler import EpochSampler
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.errors import ConfigError
 from agentgym_train.models.chat import Chat
-from agentgym_train.protocols import RunContext, Source, SourcePlugin
+from agentgym_train.protocols import RunContext, Source, StepPlan
 from agentgym_train.sources.rollout import check_agent
 
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Dataset(SourcePlugin):
-    """Reads result folders of ``agentgym eval``."""
+class Dataset(Source):
+    """Draws ``env.groups`` units per step, in an order that changes with each pass.
 
-    folders: tuple[Name, ...]
-    """Folders of results."""
-    score: Share = 1.0
-    """Minimum score of an episode, from 0 to 1; in a pair, of the better episode only."""
-    pairs: bool = False
-    """Groups of two: a better and a worse episode of the same task."""
+    The units are from result folders of ``agentgym eval``.
+    """
 
-    def check(self, config: Config, training: Description) -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Options:
+        """The episodes."""
+
+        folders: tuple[Name, ...]
+        """Folders of results."""
+        score: Share = 1.0
+        """Minimum score of an episode, from 0 to 1; in a pair, of the better episode only."""
+        pairs: bool = False
+        """Groups of two: a better and a worse episode of the same task."""
+
+        def units(self, config: Config) -> list[list[EpisodeRow]]:
+            """Returns the lines of the run's environment: single ones, or pairs.
+
+            The better episode of a pair comes first.
+
+            Raises:
+                ConfigError: no line or pair can be used; says why.
+            """
+            rows = recorded.read(self.folders, config.env.id, key="source.folders")
+            units = (
+                _pairs(rows, self.score)
+                if self.pairs
+                else [[row] for row in rows if not above(self.score, row["score"])]
+            )
+            if not units:
+                unit = (
+                    "pair of a better and a worse episode of one task" if self.pairs else "episode"
+                )
+                raise ConfigError(
+                    f"source.folders={list(self.folders)}: not one {unit} with a score of"
+                    f" {self.score:g} or more"
+                )
+            return units
+
+    @classmethod
+    def check(cls, options: Options, config: Config, training: EnvDescription) -> None:
         """Reads the files.
 
         Raises:
@@ -49,15 +80,17 @@ class Dataset(SourcePlugin):
         """
         check_agent(config, training)
         reader = FORMATS[config.env.action_format](training.tools)
-        for rows in self.units(config):
+        for rows in options.units(config):
             for row in rows:
                 recorded.responses(row, reader)
 
-    def group_sizes(self, config: Config) -> set[int]:
+    @classmethod
+    def group_sizes(cls, options: Options, config: Config) -> set[int]:
         """Returns 2 for pairs, 1 without."""
-        return {2 if self.pairs else 1}
+        return {2 if options.pairs else 1}
 
-    def build(self, context: RunContext) -> "DatasetSource":
+    @classmethod
+    def build(cls, options: Options, context: RunContext) -> "Dataset":
         """Reads the files and converts the episodes to tokens.
 
         Raises:
@@ -67,7 +100,7 @@ class Dataset(SourcePlugin):
         limit = context.config.model.max_context
         made = [
             [trajectory(row, context.chat, reader) for row in rows]
-            for rows in self.units(context.config)
+            for rows in options.units(context.config)
         ]
         fit = [unit for unit in made if all(length(t) <= limit for t in unit)]
         if dropped := len(made) - len(fit):
@@ -79,51 +112,27 @@ class Dataset(SourcePlugin):
             )
         if not fit:
             raise ConfigError(
-                f"source.folders={list(self.folders)}: not one episode fits into"
+                f"source.folders={list(options.folders)}: not one episode fits into"
                 f" model.max_context={limit}"
             )
-        return DatasetSource(context, fit)
-
-    def units(self, config: Config) -> list[list[Row]]:
-        """Returns the lines of the run's environment: single ones, or pairs, the better one first.
-
-        Raises:
-            ConfigError: no line or pair can be used; says why.
-        """
-        rows = recorded.read(self.folders, config.env.id, key="source.folders")
-        units = (
-            _pairs(rows, self.score)
-            if self.pairs
-            else [[row] for row in rows if not above(self.score, row["score"])]
-        )
-        if not units:
-            unit = "pair of a better and a worse episode of one task" if self.pairs else "episode"
-            raise ConfigError(
-                f"source.folders={list(self.folders)}: not one {unit} with a score of"
-                f" {self.score:g} or more"
-            )
-        return units
-
-
-class DatasetSource(Source):
-    """Draws ``env.groups`` units per step, in an order that changes with each pass."""
+        return cls(context, fit)
 
     def __init__(self, context: RunContext, units: Sequence[list[Trajectory]]):
         self._units, self._context = units, context
         self._sampler = EpochSampler(len(units), seed=context.config.run.seed)
 
-    def next(self, step: int, horizon: int) -> list[Group]:
+    def next(self, plan: StepPlan) -> list[Group]:
         """Returns this process's units of a step; the horizon does not cut recorded episodes."""
-        first = step * len(self._context.groups)
+        first = plan.step * len(self._context.groups)
         units = {
             number: self._units[self._sampler.place(first + place)]
             for number, place in self._context.mine.items()
-            if self._context.plays(number, step)
+            if number in plan.groups
         }
         return [Group(number, unit, from_dataset=True) for number, unit in units.items()]
 
 
-def trajectory(row: Row, chat: Chat, reader: Format) -> Trajectory:
+def trajectory(row: EpisodeRow, chat: Chat, reader: ResponseFormat) -> Trajectory:
     """Returns a line of results as a trajectory.
 
     Args:
@@ -157,9 +166,9 @@ def length(t: Trajectory) -> int:
     return sum(len(turn.prompt_ids) + len(turn.action_ids) for turn in t.turns)
 
 
-def _pairs(rows: Sequence[Row], score: float) -> list[list[Row]]:
+def _pairs(rows: Sequence[EpisodeRow], score: float) -> list[list[EpisodeRow]]:
     """Returns the best and the worst episode of each task, unless their scores are equal."""
-    by_task: dict[tuple[str, ...], list[Row]] = defaultdict(list)
+    by_task: dict[tuple[str, ...], list[EpisodeRow]] = defaultdict(list)
     for row in rows:
         by_task[row["env_id"], row["family"], row["task_id"]].append(row)
     found = [(max(of_one, key=_score), min(of_one, key=_score)) for of_one in by_task.values()]
@@ -170,5 +179,5 @@ def _pairs(rows: Sequence[Row], score: float) -> list[list[Row]]:
     ]
 
 
-def _score(row: Row) -> float:
+def _score(row: EpisodeRow) -> float:
     return float(row["score"])

@@ -3,96 +3,105 @@
 An example is fresh rollouts together with recorded episodes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_train import plugins
 from agentgym_train.config import Config
 from agentgym_train.config.constraints import Positive
 from agentgym_train.data.types import Failure, Group
 from agentgym_train.errors import ConfigError
-from agentgym_train.protocols import RunContext, Source, SourcePlugin
+from agentgym_train.protocols import RunContext, Source, StepPlan
 from agentgym_train.rollout import tasks
 
 
-@dataclass(frozen=True, kw_only=True)
-class Mixture(SourcePlugin):
-    """Divides the groups of a step among its parts.
+class Mixture(Source):
+    """Divides the groups of a step among its parts."""
 
-    Raises:
-        AgentGymError: a part does not exist, has invalid options, or is a mixture itself.
-    """
+    @dataclass(frozen=True, kw_only=True)
+    class Options:
+        """The parts and their weights.
 
-    parts: Annotated[tuple[dict[str, Any], ...], Field(min_length=1)]
-    """One table per part, with the keys of a single source; defaults are filled in."""
-    weights: tuple[Positive, ...]
-    """One weight per part. Groups are divided in proportion to the weights, in whole groups."""
-    made: tuple[SourcePlugin, ...] = field(init=False, repr=False, compare=False)
+        Raises:
+            AgentGymError: a part does not exist, has invalid options, or is a mixture itself.
+        """
 
-    def __post_init__(self) -> None:
-        if len(self.weights) != len(self.parts):
-            raise ConfigError(
-                f"source.weights={list(self.weights)}: {len(self.parts)} parts need"
-                f" {len(self.parts)} weights"
-            )
-        made, tables = plugins.make_parts(
-            plugins.SOURCE, self.parts, whole=Mixture, called="a mixture"
+        parts: Annotated[tuple[dict[str, Any], ...], Field(min_length=1)]
+        """One table per part, with the keys of a single source; defaults are filled in."""
+        weights: tuple[Positive, ...]
+        """One weight per part. Groups are divided in proportion to the weights, in whole groups."""
+        made: tuple[plugins.ChosenPlugin[Source], ...] = field(
+            init=False, repr=False, compare=False
         )
-        object.__setattr__(self, "made", made)
-        object.__setattr__(self, "parts", tables)
 
-    def check(self, config: Config, training: Description) -> None:
+        def __post_init__(self) -> None:
+            if len(self.weights) != len(self.parts):
+                raise ConfigError(
+                    f"source.weights={list(self.weights)}: {len(self.parts)} parts need"
+                    f" {len(self.parts)} weights"
+                )
+            made, tables = plugins.make_parts(
+                plugins.SOURCE, self.parts, whole=Mixture, called="a mixture"
+            )
+            object.__setattr__(self, "made", made)
+            object.__setattr__(self, "parts", tables)
+
+    @classmethod
+    def check(cls, options: Options, config: Config, training: EnvDescription) -> None:
         """Rejects a part without a group, and a part that cannot provide episodes."""
-        if not all(counts := shares(self.weights, config.env.groups)):
+        if not all(counts := shares(options.weights, config.env.groups)):
             raise ConfigError(
-                f"source.weights={list(self.weights)} divide env.groups={config.env.groups} into"
+                f"source.weights={list(options.weights)} divide env.groups={config.env.groups} into"
                 f" {counts}: each part needs a group"
             )
-        for part, table, count in zip(self.made, self.parts, counts, strict=True):
+        for part, table, count in zip(options.made, options.parts, counts, strict=True):
             part.check(
                 replace(config, source=table, envs=(replace(config.env, groups=count),)), training
             )
 
-    def group_sizes(self, config: Config) -> set[int]:
+    @classmethod
+    def group_sizes(cls, options: Options, config: Config) -> set[int]:
         """Returns the group sizes of all parts that know them."""
-        return {size for part in self.made for size in part.group_sizes(config) or ()}
+        parts = options.made
+        return {size for p in parts for size in p.cls.group_sizes(p.options, config) or ()}
 
-    def build(self, context: RunContext) -> "MixtureSource":
-        """Builds the sources of the parts, each with the numbers of its groups."""
-        places = tasks.interleaved(shares(self.weights, len(context.groups)))
-        contexts = [
-            replace(context, groups=[context.groups[place] for place in own]) for own in places
-        ]
-        return MixtureSource(
+    @classmethod
+    def build(cls, options: Options, context: RunContext) -> "Mixture":
+        """Builds the parts, each with the numbers of its groups."""
+        places = tasks.interleaved(shares(options.weights, len(context.groups)))
+        groups = [[context.groups[place] for place in own] for own in places]
+        return cls(
             [
-                plugins.build_object(plugins.SOURCE, part, one)
-                for part, one in zip(self.made, contexts, strict=True)
+                (part.build(replace(context, groups=own)), own)
+                for part, own in zip(options.made, groups, strict=True)
             ]
         )
 
-
-class MixtureSource(Source):
-    """Combines the groups of its parts."""
-
-    def __init__(self, parts: Sequence[Source]):
+    def __init__(self, parts: Sequence[tuple[Source, Collection[int]]]):
         self._parts = parts
 
-    def next(self, step: int, horizon: int) -> list[Group]:
+    def next(self, plan: StepPlan) -> list[Group]:
         """Returns the groups of all parts."""
-        return [group for part in self._parts for group in part.next(step, horizon)]
+        return [
+            group
+            for part, own in self._parts
+            for group in part.next(
+                replace(plan, groups=[number for number in plan.groups if number in own])
+            )
+        ]
 
     @property
     def failures(self) -> list[Failure]:
         """Failures of all parts in the latest step."""
-        return [failure for part in self._parts for failure in part.failures]
+        return [failure for part, _ in self._parts for failure in part.failures]
 
     def close(self) -> None:
         """Closes the parts."""
-        for part in self._parts:
+        for part, _ in self._parts:
             part.close()
 
 

@@ -8,32 +8,27 @@ from dataclasses import dataclass, replace
 from agentgym_envs.scores import above
 from agentgym_train.config.constraints import Share
 from agentgym_train.data.types import Group
-from agentgym_train.protocols import RunContext
-from agentgym_train.sources.rollout import FreshEpisodes, RolloutSource
+from agentgym_train.protocols import RunContext, StepPlan
+from agentgym_train.sources.rollout import FreshEpisodes
 
 
-@dataclass(frozen=True, kw_only=True)
 class RejectionSampling(FreshEpisodes):
-    """Rollouts; episodes with a score below ``score`` are excluded from the loss."""
+    """Rollouts that are filtered. Metrics count all episodes."""
 
-    score: Share = 1.0
-    """Minimum score of an episode in the loss, from 0 to 1."""
+    @dataclass(frozen=True, kw_only=True)
+    class Options:
+        """The filter: episodes with a score below ``score`` are excluded from the loss."""
 
-    def build(self, context: RunContext) -> "RejectionSamplingSource":
-        """Starts the environments."""
-        return RejectionSamplingSource(context, self.score)
+        score: Share = 1.0
+        """Minimum score of an episode in the loss, from 0 to 1."""
 
-
-class RejectionSamplingSource(RolloutSource):
-    """Plays the groups and filters them. Metrics count all episodes."""
-
-    def __init__(self, context: RunContext, score: float):
+    def __init__(self, options: Options, context: RunContext):
         super().__init__(context)
-        self._score = score
+        self._score = options.score
 
-    def next(self, step: int, horizon: int) -> list[Group]:
+    def next(self, plan: StepPlan) -> list[Group]:
         """Plays the groups of a step; moves trajectories with a low score to ``filtered``."""
-        return [self._sorted(group) for group in super().next(step, horizon)]
+        return [self._sorted(group) for group in super().next(plan)]
 
     def _sorted(self, group: Group) -> Group:
         low = [t for t in group.trajectories if above(self._score, t.score)]

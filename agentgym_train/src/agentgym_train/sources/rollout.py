@@ -5,24 +5,32 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_envs.scores import all_equal
-from agentgym_train import plugins
 from agentgym_train.config import Config
 from agentgym_train.config.constraints import Whole
 from agentgym_train.data.types import Failure, Group, Status
 from agentgym_train.errors import ConfigError
-from agentgym_train.protocols import RunContext, Source, SourcePlugin
+from agentgym_train.protocols import RunContext, Source, StepPlan
 from agentgym_train.rollout import tasks
 from agentgym_train.rollout.build import make_collector, make_pool, sampling
 from agentgym_train.rollout.collector import Start
 
 
-@dataclass(frozen=True, kw_only=True)
-class FreshEpisodes(SourcePlugin):
-    """Episodes that the policy plays; the sections ``env`` and ``rollout`` have the options."""
+class FreshEpisodes(Source):
+    """Episodes that the policy plays; the sections ``env`` and ``rollout`` have the options.
 
-    def check(self, config: Config, training: Description) -> None:
+    Args:
+        context: the parts of the run.
+        numbers: numbers of the groups to play; None: all groups of this process.
+        replacements: see :class:`Rollout.Options`.
+        even_difficulties: see :class:`Rollout.Options`.
+        **players: ``agents`` and ``opponents`` of
+            :class:`agentgym_train.rollout.collector.Collector`.
+    """
+
+    @classmethod
+    def check(cls, options: Any, config: Config, training: EnvDescription) -> None:
         """Rejects an environment with several agents.
 
         Raises:
@@ -30,61 +38,10 @@ class FreshEpisodes(SourcePlugin):
         """
         check_agent(config, training)
 
-    def group_sizes(self, config: Config) -> set[int]:
+    @classmethod
+    def group_sizes(cls, options: Any, config: Config) -> set[int]:
         """Returns ``env.group_size`` only."""
         return {config.env.group_size}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Rollout(FreshEpisodes):
-    """Plays the groups of a step, and can replace those that teach nothing."""
-
-    replacements: Whole = 0
-    """A group whose episodes all have the same return is replaced by a group of another task, up to
-    so many times; the last one is kept. The returns are those of the environment, before scorers.
-    Metrics count all episodes, and ``filtered_tokens`` has the tokens of the replaced ones. This is
-    DAPO's dynamic sampling (Yu et al., 2025)."""
-    even_difficulties: bool = False
-    """Whether the groups of a step spread evenly over the difficulties of the listed tasks. Metrics
-    then vary less from step to step. Tasks that the environment does not list are not played."""
-
-    def check(self, config: Config, training: Description) -> None:
-        """Rejects an environment with several agents, and options that cannot work.
-
-        Raises:
-            ConfigError: the environment has several agents; groups of one episode cannot be
-                replaced; tasks without difficulties cannot be spread.
-        """
-        super().check(config, training)
-        if self.even_difficulties and tasks.task_difficulty(training) is None:
-            raise ConfigError(
-                f"source.even_difficulties=true, and {config.env.id} lists no tasks with"
-                " difficulties: set it to false"
-            )
-        if self.replacements and config.env.group_size < 2:
-            raise ConfigError(
-                f"source.replacements={self.replacements} compares the episodes of a group, and"
-                " env.group_size=1: use a larger group, or 0 replacements"
-            )
-
-    def build(self, context: RunContext) -> "RolloutSource":
-        """Starts the environments."""
-        return RolloutSource(
-            context, replacements=self.replacements, even_difficulties=self.even_difficulties
-        )
-
-
-class RolloutSource(Source):
-    """Plays this process's groups.
-
-    Args:
-        context: the parts of the run.
-        numbers: numbers of the groups to play; None: all groups of this process.
-        replacements: see :class:`Rollout`.
-        even_difficulties: see :class:`Rollout`.
-        **players: ``agents`` and ``opponents`` of
-            :class:`agentgym_train.rollout.collector.Collector`.
-    """
 
     def __init__(
         self,
@@ -105,8 +62,8 @@ class RolloutSource(Source):
             context.config, max(len(self._numbers), 1) * env.group_size, env.kwargs
         )
         # Only an algorithm that bootstraps pays for the last prompts.
-        algorithm = plugins.make_algorithm(context.config.algorithm)
-        keep_next = "next_value" in algorithm.required_streams
+        keep_next = "next_value" in context.algorithm.required_streams
+        self._sampling = sampling(context.config, context.chat)
         self._collector = make_collector(
             context.config,
             self._pool,
@@ -116,19 +73,18 @@ class RolloutSource(Source):
             **players,
         )
 
-    def next(self, step: int, horizon: int) -> list[Group]:
+    def next(self, plan: StepPlan) -> list[Group]:
         """Plays the groups of a step, and the replacements of groups that teach nothing.
 
         Sampling noise is a function of seed, step and episode only.
         """
         self._failures = []
-        numbers = [number for number in self._numbers if self._context.plays(number, step)]
-        groups = self._play(step, horizon, numbers, attempt=0)
+        groups = self._play(plan, self._numbers, attempt=0)
         for attempt in range(1, self._replacements + 1):
             replaced = {group.number: group for group in groups if not _differ(group)}
             if not replaced:
                 break
-            played = self._play(step, horizon, list(replaced), attempt=attempt)
+            played = self._play(plan, list(replaced), attempt=attempt)
             better = {
                 group.number: replace(
                     group, filtered=group.filtered + replaced[group.number].played
@@ -138,40 +94,37 @@ class RolloutSource(Source):
             groups = [better.get(group.number, group) for group in groups]
         return groups
 
-    def _play(
-        self, step: int, horizon: int, numbers: Sequence[int], *, attempt: int
-    ) -> list[Group]:
+    def _play(self, plan: StepPlan, numbers: Sequence[int], *, attempt: int) -> list[Group]:
         config = self._context.config
         groups = self._collector.collect(
-            self.starts(step, numbers=numbers, attempt=attempt),
-            max_turns=horizon,
-            sampling=sampling(config, self._context.chat),
-            noise=f"train {config.run.seed} {step}",
+            self.starts(plan, numbers, attempt=attempt),
+            max_turns=plan.horizon,
+            sampling=self._sampling,
+            noise=f"train {config.run.seed} {plan.step}",
         )
         self._failures += self._collector.failures
         return list(map(_filtered, groups)) if config.rollout.overlong_filtering else groups
 
-    def starts(
-        self, step: int, *, numbers: Sequence[int] | None = None, attempt: int = 0
-    ) -> list[Start]:
-        """Returns the starts of this process's episodes of a step, ``group_size`` per group.
+    def starts(self, plan: StepPlan, numbers: Sequence[int], *, attempt: int = 0) -> list[Start]:
+        """Returns the starts of a step's episodes, ``group_size`` per group.
 
-        They are a function of seed, step, curriculum and attempt only.
+        They are a function of seed, plan and attempt only.
 
         Args:
-            step: counted from 0.
-            numbers: the numbers of the groups; None: all groups of this process.
+            plan: the plan of the step.
+            numbers: the numbers of the groups; those that the plan leaves out are not played.
             attempt: how many times these groups were replaced before.
 
         Raises:
-            ConfigError: no training task has the difficulties of the curriculum.
+            ConfigError: no training task has the difficulties of the plan.
         """
         seed, size = self._context.config.run.seed, self._context.config.env.group_size
-        known, bounds = self._task_difficulty, self._context.difficulties(step)
+        known, bounds, step = self._task_difficulty, plan.difficulties, plan.step
         task_ids = None if bounds is None else tasks.within(known, bounds, step)
         starts = [
             tasks.start(seed, step, group, task_ids, attempt=attempt)
-            for group in (self._numbers if numbers is None else numbers)
+            for group in numbers
+            if group in plan.groups
         ]
         if self._even and known is not None:
             drawn_from = {task_id: known[task_id] for task_id in task_ids or known}
@@ -193,6 +146,51 @@ class RolloutSource(Source):
         self._pool.close()
 
 
+class Rollout(FreshEpisodes):
+    """Plays the groups of a step, and can replace those that teach nothing."""
+
+    @dataclass(frozen=True, kw_only=True)
+    class Options:
+        """Replacement of groups, and the choice of tasks."""
+
+        replacements: Whole = 0
+        """A group whose episodes all have the same return is replaced by a group of another task,
+        up to so many times; the last one is kept. The returns are those of the environment, before
+        scorers. Metrics count all episodes, and ``filtered_tokens`` has the tokens of the replaced
+        ones. This is DAPO's dynamic sampling (Yu et al., 2025)."""
+        even_difficulties: bool = False
+        """Whether the groups of a step spread evenly over the difficulties of the listed tasks.
+        Metrics then vary less from step to step. Tasks that the environment does not list are not
+        played."""
+
+    @classmethod
+    def check(cls, options: Options, config: Config, training: EnvDescription) -> None:
+        """Rejects an environment with several agents, and options that cannot work.
+
+        Raises:
+            ConfigError: the environment has several agents; groups of one episode cannot be
+                replaced; tasks without difficulties cannot be spread.
+        """
+        super().check(options, config, training)
+        if options.even_difficulties and tasks.task_difficulty(training) is None:
+            raise ConfigError(
+                f"source.even_difficulties=true, and {config.env.id} lists no tasks with"
+                " difficulties: set it to false"
+            )
+        if options.replacements and config.env.group_size < 2:
+            raise ConfigError(
+                f"source.replacements={options.replacements} compares the episodes of a group, and"
+                " env.group_size=1: use a larger group, or 0 replacements"
+            )
+
+    def __init__(self, options: Options, context: RunContext):
+        super().__init__(
+            context,
+            replacements=options.replacements,
+            even_difficulties=options.even_difficulties,
+        )
+
+
 def _filtered(group: Group) -> Group:
     """Returns the group with the episodes that the context ended among the filtered ones."""
     overlong = [t for t in group.trajectories if t.status is Status.TRUNCATED_CONTEXT]
@@ -208,7 +206,7 @@ def _differ(group: Group) -> bool:
     return not all_equal(t.total_reward for t in group.trajectories)
 
 
-def check_agent(config: Config, training: Description) -> None:
+def check_agent(config: Config, training: EnvDescription) -> None:
     """Rejects an environment with several agents, since their trajectories would be mixed.
 
     Raises:

@@ -14,25 +14,33 @@ from itertools import cycle
 
 from transformers import PreTrainedTokenizerBase
 
-from agentgym_envs.pool import Description
+from agentgym_envs.pool import EnvDescription
 from agentgym_train.config import SCRATCH, Config
 from agentgym_train.config.constraints import Name
 from agentgym_train.data.types import Group
 from agentgym_train.errors import ConfigError
 from agentgym_train.models.loading import check_files, device, load_shape, load_tokenizer
-from agentgym_train.protocols import RunContext, SourcePlugin
+from agentgym_train.protocols import RunContext, StepPlan
 from agentgym_train.rollout.build import make_generator
-from agentgym_train.sources.rollout import RolloutSource
+from agentgym_train.sources.rollout import FreshEpisodes
 
 
-@dataclass(frozen=True, kw_only=True)
-class SelfPlay(SourcePlugin):
-    """The options of self-play: frozen opponents."""
+class SelfPlay(FreshEpisodes):
+    """Plays the tasks of an environment with several agents."""
 
-    frozen: Mapping[str, Name] = field(default_factory=dict)
-    """A model folder for each agent that is not trained, such as a checkpoint of any run."""
+    @dataclass(frozen=True, kw_only=True)
+    class Options:
+        """Frozen opponents."""
 
-    def check(self, config: Config, training: Description) -> None:
+        frozen: Mapping[str, Name] = field(default_factory=dict)
+        """A model folder for each agent that is not trained, such as a checkpoint of any run."""
+
+        def learners(self, training: EnvDescription) -> list[str]:
+            """Returns the agents that the policy plays."""
+            return [agent for agent in training.seats if agent not in self.frozen]
+
+    @classmethod
+    def check(cls, options: Options, config: Config, training: EnvDescription) -> None:
         """Rejects unknown agents, models that cannot be loaded, and incomplete tasks.
 
         Raises:
@@ -46,12 +54,12 @@ class SelfPlay(SourcePlugin):
                 f" asks only for the actions of {' '.join(training.seats) or 'one'}: set"
                 " env.kwargs.seats='all', or source.name=rollout"
             )
-        if unknown := sorted(self.frozen.keys() - set(training.seats)):
+        if unknown := sorted(options.frozen.keys() - set(training.seats)):
             raise ConfigError(
                 f"source.frozen.{unknown[0]}: {config.env.id} has the agents"
                 f" {', '.join(training.seats)}"
             )
-        learners = self.learners(training)
+        learners = options.learners(training)
         if not learners:
             raise ConfigError("source.frozen names every agent: at least one agent must be trained")
         if config.env.groups % len(learners):
@@ -64,7 +72,7 @@ class SelfPlay(SourcePlugin):
                 f"env.tokens_per_step={config.env.tokens_per_step} can leave out a group, and the"
                 " groups of a task belong together in source 'self_play': set it to 0"
             )
-        for agent, path in self.frozen.items():
+        for agent, path in options.frozen.items():
             check_files(path, key=f"source.frozen.{agent}")
             load_shape(path, key=f"source.frozen.{agent}")
             if config.model.path != SCRATCH:
@@ -72,23 +80,7 @@ class SelfPlay(SourcePlugin):
                     path, load_tokenizer(config.model.path), key=f"source.frozen.{agent}"
                 )
 
-    def learners(self, training: Description) -> list[str]:
-        """Returns the agents that the policy plays."""
-        return [agent for agent in training.seats if agent not in self.frozen]
-
-    def group_sizes(self, config: Config) -> set[int]:
-        """Returns ``env.group_size`` only."""
-        return {config.env.group_size}
-
-    def build(self, context: RunContext) -> "SelfPlaySource":
-        """Starts the environments and loads the frozen models."""
-        return SelfPlaySource(self, context)
-
-
-class SelfPlaySource(RolloutSource):
-    """Plays this process's tasks."""
-
-    def __init__(self, options: SelfPlay, context: RunContext):
+    def __init__(self, options: Options, context: RunContext):
         self._learners = options.learners(context.training)
         # The number of each task's first group.
         firsts = context.groups[:: len(self._learners)]
@@ -112,10 +104,10 @@ class SelfPlaySource(RolloutSource):
         opponents = {agent: self._frozen[path] for agent, path in options.frozen.items()}
         super().__init__(context, numbers=mine, agents=context.training.seats, opponents=opponents)
 
-    def next(self, step: int, horizon: int) -> list[Group]:
+    def next(self, plan: StepPlan) -> list[Group]:
         """Plays the tasks of a step; returns one group per task and trained agent."""
         # The collector returns the groups of a task in the order of the agents.
-        played = zip(super().next(step, horizon), cycle(self._context.training.seats), strict=False)
+        played = zip(super().next(plan), cycle(self._context.training.seats), strict=False)
         return [
             replace(g, number=self._number(g.number, agent))
             for g, agent in played

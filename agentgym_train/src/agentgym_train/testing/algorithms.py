@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 from agentgym_train import plugins
-from agentgym_train.data.batching import Batch, pack
+from agentgym_train.data.balance import share_out
+from agentgym_train.data.batching import Batch, Forward, pack
 from agentgym_train.data.types import Group, Trajectory, Turn
-from agentgym_train.engine.distributed import Distributed
-from agentgym_train.engine.logps import Forward
+from agentgym_train.distributed import Distributed
 from agentgym_train.protocols import Algorithm
 from agentgym_train.testing.failures import Fail, failing, reporting
 
@@ -85,7 +85,8 @@ def _check(algorithm: Algorithm, groups: Sequence[Group], seed: int, fail: Fail)
             f"zero_loss_B marks {int(marked_B.sum())} trajectories, but their loss is"
             f" {whole - rest:g} and the sum of its gradient is {slope:g}"
         )
-    parts = batch.micro_batches(1, whole_groups=algorithm.whole_groups)
+    shares = share_out(batch, Distributed(), 1, whole_groups=algorithm.whole_groups)
+    parts = [share.micro for share in shares]
     sums = [_loss(algorithm, part, seed, fail)[0] for part in parts]
     for name, total, added in (
         ("loss", whole, sum(sums)),

@@ -11,7 +11,7 @@ from typing import Any
 from agentgym_envs.errors import AgentGymError, ArgumentError, BrokenPlugin, ConformanceError
 from agentgym_train import plugins
 from agentgym_train.curricula import answers
-from agentgym_train.engine.distributed import Distributed
+from agentgym_train.distributed import Distributed
 from agentgym_train.protocols import Curriculum
 from agentgym_train.reporting.metrics import failed, means, totals
 

@@ -17,11 +17,11 @@ from transformers import PreTrainedModel, Qwen2Config, Qwen2ForCausalLM
 
 from agentgym_envs.tasks import stable_hash
 from agentgym_train import plugins
-from agentgym_train.engine.distributed import Distributed
-from agentgym_train.engine.logps import token_logps
+from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ModelError
 from agentgym_train.generators import probe
 from agentgym_train.models import loading
+from agentgym_train.models.policy import token_logps
 from agentgym_train.protocols import Generator, GeneratorContext, Sample, Sampling, Session
 from agentgym_train.testing.failures import Fail, failing, reporting
 
@@ -123,7 +123,7 @@ def check_generator(name_or_options: str | Mapping[str, Any]) -> list[str]:
     """
     options = {"name": name_or_options} if isinstance(name_or_options, str) else name_or_options
     plugin = plugins.make(plugins.GENERATOR, options)
-    fail = failing(plugins.title(plugin))
+    fail = failing(plugin.label)
     model = _model(0)
     with tempfile.TemporaryDirectory() as folder:
         model.save_pretrained(folder)

@@ -5,8 +5,8 @@ from contextlib import closing
 
 from agentgym_envs.errors import ConformanceError
 from agentgym_train.data.types import Group
-from agentgym_train.engine.distributed import Distributed
-from agentgym_train.protocols import Source
+from agentgym_train.distributed import Distributed
+from agentgym_train.protocols import Source, StepPlan
 
 PROCESSES = (1, 2, 3)
 
@@ -55,7 +55,7 @@ def _groups_by_step(
         distributed.rank, distributed.size = rank, size
         with closing(build(distributed)) as source:
             for step in range(steps):
-                for group in source.next(step, horizon):
+                for group in source.next(StepPlan(step, horizon, range(groups))):
                     _check(
                         group,
                         found[step],

@@ -9,31 +9,27 @@ from typing import Any
 
 from agentgym_train.data.types import Trajectory
 from agentgym_train.files import writing
-from agentgym_train.protocols import Tracker, TrackerPlugin
+from agentgym_train.protocols import Tracker
 from agentgym_train.reporting import report
 from agentgym_train.trackers.data import SAMPLES, flat, require
 
 
-@dataclass(frozen=True, kw_only=True)
-class TensorBoard(TrackerPlugin):
-    """Writes into ``tensorboard/`` of the run folder. No options."""
+class TensorBoard(Tracker):
+    """Writes into ``tensorboard/`` of the run folder.
 
-    def __post_init__(self) -> None:
-        require("tensorboard")
+    The first ``log`` opens the writer, since it needs the step. It removes that step and later ones
+    from the folder.
+    """
 
-    def build(self, config: Mapping[str, Any], folder: Path) -> "TensorBoardTracker":
-        """Returns the tracker of a run.
+    @dataclass(frozen=True, kw_only=True)
+    class Options:
+        """No options."""
 
-        The first logged step removes that step and later ones from the folder.
-        """
-        return TensorBoardTracker(config, folder / "tensorboard")
+        def __post_init__(self) -> None:
+            require("tensorboard")
 
-
-class TensorBoardTracker(Tracker):
-    """A run's event files. The first ``log`` opens the writer, since it needs the step."""
-
-    def __init__(self, config: Mapping[str, Any], folder: Path):
-        self._folder, self._writer = folder, None  # type: Path, Any
+    def __init__(self, options: Options, config: Mapping[str, Any], folder: Path):
+        self._folder, self._writer = folder / "tensorboard", None  # type: Path, Any
         # Indented text is code in Markdown.
         self._config = textwrap.indent(json.dumps(config, indent=2, ensure_ascii=False), "    ")
 

@@ -11,67 +11,50 @@ from agentgym_train.config.constraints import Name
 from agentgym_train.data.types import Trajectory
 from agentgym_train.errors import ConfigError
 from agentgym_train.files import read_sealed, write_sealed
-from agentgym_train.protocols import Tracker, TrackerPlugin
+from agentgym_train.protocols import Tracker
 from agentgym_train.trackers.data import COLUMNS, SAMPLES, flat, require, rows
 
 KEPT = "trackio.json"
 """The file in the run folder with the name and the latest step of the tracked run."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Trackio(TrackerPlugin):
-    """Logs to the folder ``TRACKIO_DIR``, or to the Space ``TRACKIO_SPACE_ID``."""
+class Trackio(Tracker):
+    """Logs to the folder ``TRACKIO_DIR``, or to the Space ``TRACKIO_SPACE_ID``.
 
-    project: Name = "agentgym"
-    """Name of the project that has the run."""
-    run: Name | None = None
-    """Name of the run, unique in the project; default: the run folder's name and random letters."""
+    It resumes the run that the run folder names.
 
-    def __post_init__(self) -> None:
-        require("trackio")
+    Raises:
+        ConfigError: Trackio rejects the run; gives its reason.
+    """
 
-    def build(self, config: Mapping[str, Any], folder: Path) -> "TrackioTracker":
-        """Starts a run, or resumes the one that the folder names.
+    @dataclass(frozen=True, kw_only=True)
+    class Options:
+        """The names of the tracked run."""
 
-        Raises:
-            ConfigError: Trackio rejects the run; gives its reason.
-        """
+        project: Name = "agentgym"
+        """Name of the project that has the run."""
+        run: Name | None = None
+        """Name of the run, unique in the project; default: the run folder's name and random
+        letters."""
+
+        def __post_init__(self) -> None:
+            require("trackio")
+
+    def __init__(self, options: Options, config: Mapping[str, Any], folder: Path):
         import trackio
 
         kept = folder / KEPT
         # A run is resumed only with this file: another run could have the same name.
         old = _read(kept)
-        name = old.get("name") or self.run or f"{folder.resolve().name}-{secrets.token_hex(3)}"
+        name = old.get("name") or options.run or f"{folder.resolve().name}-{secrets.token_hex(3)}"
         try:
             trackio.init(
-                self.project, name, config=dict(config), resume="allow" if old else "never"
+                options.project, name, config=dict(config), resume="allow" if old else "never"
             )
         except (ValueError, OSError) as error:
             raise ConfigError(f"tracker trackio: {' '.join(str(error).split())}") from error
-        return TrackioTracker(name, old.get("step", 0), kept)
-
-
-def _read(kept: Path) -> dict[str, Any]:
-    """Returns what the file of the tracked run says; empty if it is missing or damaged."""
-    text = read_sealed(kept, otherwise="the tracked run is another one from now on")
-    try:
-        found = json.loads(text or "{}")
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-class TrackioTracker(Tracker):
-    """A run in progress.
-
-    Args:
-        name: the run's name.
-        step: the latest step that the run has.
-        file: the file that names the run and its latest step.
-    """
-
-    def __init__(self, name: str, step: int, file: Path):
-        self._name, self._step, self._file, self._open = name, step, file, True
+        self._name, self._file, self._open = name, kept, True
+        self._step = old.get("step", 0)  # the latest step that the run has
 
     def log(self, step: int, metrics: Mapping[str, float], episodes: Sequence[Trajectory]) -> None:
         """Logs numbers, and episodes as a table; skips steps that the run already has."""
@@ -93,3 +76,13 @@ class TrackioTracker(Tracker):
         if self._open:
             trackio.finish()
         self._open = False
+
+
+def _read(kept: Path) -> dict[str, Any]:
+    """Returns what the file of the tracked run says; empty if it is missing or damaged."""
+    text = read_sealed(kept, otherwise="the tracked run is another one from now on")
+    try:
+        found = json.loads(text or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -9,42 +9,44 @@ from agentgym_train.config.constraints import Name
 from agentgym_train.data.types import Trajectory
 from agentgym_train.errors import ConfigError
 from agentgym_train.files import read_sealed, write_sealed
-from agentgym_train.protocols import Tracker, TrackerPlugin
+from agentgym_train.protocols import Tracker
 from agentgym_train.trackers.data import COLUMNS, SAMPLES, flat, require, rows
 
 ID = "wandb-id"
 """The file in the run folder with the id of the tracked run."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class WandB(TrackerPlugin):
+class WandB(Tracker):
     """Logs to the account of ``wandb login``.
 
-    With ``WANDB_MODE=offline`` it logs to ``wandb/`` in the run folder.
+    With ``WANDB_MODE=offline`` it logs to ``wandb/`` in the run folder. It resumes the run that the
+    folder names.
+
+    Raises:
+        ConfigError: wandb rejects the run; gives its reason.
     """
 
-    project: Name = "agentgym"
-    """Name of the project that has the run."""
-    run: Name | None = None
-    """Name of the run; default: the run folder's name."""
+    @dataclass(frozen=True, kw_only=True)
+    class Options:
+        """The names of the tracked run."""
 
-    def __post_init__(self) -> None:
-        require("wandb")
+        project: Name = "agentgym"
+        """Name of the project that has the run."""
+        run: Name | None = None
+        """Name of the run; default: the run folder's name."""
 
-    def build(self, config: Mapping[str, Any], folder: Path) -> "WandBTracker":
-        """Starts a run, or resumes the one that the folder names.
+        def __post_init__(self) -> None:
+            require("wandb")
 
-        Raises:
-            ConfigError: wandb rejects the run; gives its reason.
-        """
+    def __init__(self, options: Options, config: Mapping[str, Any], folder: Path):
         import wandb
 
         kept = folder / ID
         old = read_sealed(kept, otherwise="the tracked run is another one from now on")
-        name = self.run or folder.resolve().name
+        name = options.run or folder.resolve().name
         try:
-            run = wandb.init(
-                project=self.project,
+            run: Any = wandb.init(
+                project=options.project,
                 name=name,
                 id=old,
                 resume="allow",
@@ -57,13 +59,6 @@ class WandB(TrackerPlugin):
                 " account)"
             ) from error
         write_sealed(kept, run.id)
-        return WandBTracker(run)
-
-
-class WandBTracker(Tracker):
-    """A run in progress."""
-
-    def __init__(self, run: Any):
         self._run = run
 
     def log(self, step: int, metrics: Mapping[str, float], episodes: Sequence[Trajectory]) -> None:

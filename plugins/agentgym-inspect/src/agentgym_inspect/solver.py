@@ -7,8 +7,8 @@ from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import LimitExceededError
 
-from agentgym_envs.evaluate.plan import EvalEnv, Item
-from agentgym_envs.pool import AsyncEnvPool, Result
+from agentgym_envs.evaluate.plan import EvalEnv, PlannedEpisode
+from agentgym_envs.pool import AsyncEnvPool, PoolResult
 from agentgym_envs.scores import above
 from agentgym_envs.wrappers import FORMATS
 from agentgym_inspect.pools import shared_pool
@@ -18,7 +18,7 @@ OUTCOME = "agentgym"
 
 
 @solver
-def play(items: Mapping[str, Item], action_format: str) -> Solver:
+def play(items: Mapping[str, PlannedEpisode], action_format: str) -> Solver:
     """Plays the episode of a sample until it ends or the model has no room for more.
 
     A failure of the environment or of the model's server is an error of the sample.
@@ -71,7 +71,7 @@ def _opening(env: EvalEnv, action_format: str, observation: str) -> list[ChatMes
     return [*system, ChatMessageUser(content=observation)]
 
 
-def _note(state: TaskState, result: Result, total: float, end: str) -> None:
+def _note(state: TaskState, result: PoolResult, total: float, end: str) -> None:
     """Notes the outcome so far, for a sample that Inspect stops at a limit."""
     info: dict[str, Any] = result.info or {}
     success = bool(info.get("success", result.terminated and above(total, 0.0)))
@@ -79,6 +79,6 @@ def _note(state: TaskState, result: Result, total: float, end: str) -> None:
     state.store.set(OUTCOME, outcome)
 
 
-def _checked(result: Result) -> Result:
+def _checked(result: PoolResult) -> PoolResult:
     result.check()
     return result

@@ -8,7 +8,7 @@ from inspect_ai.dataset import MemoryDataset, Sample
 
 from agentgym_envs.errors import ArgumentError, UnknownName
 from agentgym_envs.evaluate.left_out import lines
-from agentgym_envs.evaluate.plan import Item, plan
+from agentgym_envs.evaluate.plan import PlannedEpisode, plan
 from agentgym_envs.wrappers import FORMATS
 from agentgym_inspect.scoring import score, success
 from agentgym_inspect.solver import play
@@ -90,6 +90,6 @@ def _task(target: str, action_format: str, **options: Any) -> Task:
     )
 
 
-def _sample(name: str, item: Item) -> Sample:
+def _sample(name: str, item: PlannedEpisode) -> Sample:
     metadata = {"scenario": item.scenario, "family": item.family, "difficulty": item.difficulty}
     return Sample(id=name, input=item.task_id, metadata=metadata)

@@ -9,7 +9,7 @@ import skyrl_gym
 from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput, ConversationType
 
 from agentgym_envs.errors import ArgumentError, EnvFailure, shown
-from agentgym_envs.pool import Result
+from agentgym_envs.pool import PoolResult
 from agentgym_envs.scores import above
 from agentgym_skyrl.pools import Lent, Pool
 
@@ -88,7 +88,7 @@ class AgentGymEnv(BaseTextEnv):  # type: ignore[misc]
         self.max_turns = extras["max_turns"]
         self._env: Lent | None = None
         self._actions: list[str] = []
-        self._results: list[Result] = []
+        self._results: list[PoolResult] = []
         """Of the reset and the actions."""
 
     def init(self, prompt: ConversationType) -> tuple[ConversationType, dict[str, Any]]:
@@ -146,13 +146,13 @@ class AgentGymEnv(BaseTextEnv):  # type: ignore[misc]
             self._env.give_back()
             self._env = None
 
-    def _reset(self, env: Lent) -> Result:
+    def _reset(self, env: Lent) -> PoolResult:
         for _ in range(TRIES - 1):
             with suppress(EnvFailure):
                 return env.reset(**self._start)
         return env.reset(**self._start)
 
-    def _send(self, env: Lent, action: str) -> Result:
+    def _send(self, env: Lent, action: str) -> PoolResult:
         """Acts; after a failure, first plays the earlier actions again.
 
         Without this, one failure would end SkyRL's run.

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.pool import AsyncEnvPool, Description, Result, SharedPool, describe
+from agentgym_envs.pool import AsyncEnvPool, EnvDescription, PoolResult, SharedPool, describe
 
 EPISODES = 8192
 """Largest number of episodes of a registered name at the same time."""
@@ -36,7 +36,7 @@ class Lent:
         self._lending = pool.shared.environment()
         self._pool, self._number = run(self._lending.__aenter__())
 
-    def reset(self, **start: Any) -> Result:
+    def reset(self, **start: Any) -> PoolResult:
         """Starts an episode.
 
         Raises:
@@ -44,7 +44,7 @@ class Lent:
         """
         return _checked(run(self._pool.reset(self._number, **start)))
 
-    def send(self, action: str) -> Result:
+    def send(self, action: str) -> PoolResult:
         """Acts.
 
         Raises:
@@ -67,7 +67,7 @@ class Pool:
     """
 
     def __init__(self, target: str, **options: Any):
-        self.description: Description = describe(target, **options)
+        self.description: EnvDescription = describe(target, **options)
         self.shared: SharedPool = run(_make(target, options))
         self.count = threading.BoundedSemaphore(EPISODES)
 
@@ -88,6 +88,6 @@ async def _make(target: str, options: dict[str, Any]) -> SharedPool:
     return SharedPool(target, size=EPISODES, **options)
 
 
-def _checked(result: Result) -> Result:
+def _checked(result: PoolResult) -> PoolResult:
     result.check()
     return result

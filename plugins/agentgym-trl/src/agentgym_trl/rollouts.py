@@ -10,7 +10,7 @@ from transformers import PreTrainedTokenizerBase, TrainerCallback
 from trl.chat_template_utils import supports_tool_calling
 
 from agentgym_envs.errors import ArgumentError, EnvFailure
-from agentgym_envs.pool import EnvPool, Result, describe
+from agentgym_envs.pool import EnvPool, PoolResult, describe
 from agentgym_train import Chat
 from agentgym_trl.episode import Episode
 from agentgym_trl.horizon import Horizon
@@ -231,9 +231,9 @@ def env_reward(environments: Sequence[Episode], log_metric: Any, **_: Any) -> li
     return [e.reward_or_none for e in environments]
 
 
-def received(pool: EnvPool, indices: Collection[int]) -> list[Result]:
+def received(pool: EnvPool, indices: Collection[int]) -> list[PoolResult]:
     """Waits for a result of each environment."""
-    results: list[Result] = []
+    results: list[PoolResult] = []
     while len(results) < len(indices):
         results += pool.recv()
     return results

@@ -6,7 +6,7 @@ from typing import Any
 
 import verifiers.v1 as vf
 
-from agentgym_envs.pool import Result, SharedPool
+from agentgym_envs.pool import PoolResult, SharedPool
 from agentgym_envs.scores import above
 from agentgym_verifiers.taskset import AgentGymData, AgentGymTask
 
@@ -33,7 +33,7 @@ class Outcome:
     end: str = "limit"
     """"terminated" or "truncated" by the environment; "limit" of verifiers or of the context."""
 
-    def add(self, result: Result) -> None:
+    def add(self, result: PoolResult) -> None:
         """Adds the result of an action."""
         info: dict[str, Any] = result.info or {}
         self.total += result.reward
@@ -97,6 +97,6 @@ class AgentGymEnv(vf.Env[AgentGymEnvConfig]):
         return self._pools[key]
 
 
-def _checked(result: Result) -> Result:
+def _checked(result: PoolResult) -> PoolResult:
     result.check()
     return result

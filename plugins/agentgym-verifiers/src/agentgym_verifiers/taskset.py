@@ -8,7 +8,7 @@ import verifiers.v1 as vf
 
 from agentgym_envs.errors import ArgumentError, UnknownName
 from agentgym_envs.evaluate.left_out import lines
-from agentgym_envs.evaluate.plan import Item, plan
+from agentgym_envs.evaluate.plan import PlannedEpisode, plan
 from agentgym_envs.wrappers import FORMATS
 
 log = logging.getLogger(__name__)
@@ -83,7 +83,7 @@ class AgentGymTaskset(vf.Taskset[AgentGymTask, AgentGymConfig]):
             yield AgentGymTask(_data(item, config.action_format), config.task)
 
 
-def _data(item: Item, action_format: str) -> AgentGymData:
+def _data(item: PlannedEpisode, action_format: str) -> AgentGymData:
     rules = (item.env.instructions, FORMATS[action_format](item.env.tools).describe())
     return AgentGymData(
         id=item.task_id,

@@ -15,7 +15,7 @@ from verl.experimental.agent_loop.agent_loop import (
 )
 
 from agentgym_envs.errors import EnvFailure
-from agentgym_envs.pool import Result, SharedPool, describe
+from agentgym_envs.pool import PoolResult, SharedPool, describe
 from agentgym_envs.scores import above
 
 log = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ class Episode:
     """1 for sampled tokens and 0 for others, after the first observation."""
     logps: list[float] = field(default_factory=list)
     """As ``mask``; empty if the generator gives none."""
-    results: list[Result] = field(default_factory=list)
+    results: list[PoolResult] = field(default_factory=list)
     """Of the actions."""
     extra: dict[str, Any] = field(default_factory=dict)
     """More fields of the generator, such as the first and the last version of the policy."""
@@ -182,6 +182,6 @@ def _pool(target: str, options: Mapping[str, Any]) -> tuple[str, SharedPool]:
     return _pools[key]
 
 
-def _checked(result: Result) -> Result:
+def _checked(result: PoolResult) -> PoolResult:
     result.check()
     return result

@@ -10,11 +10,11 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from agentgym_envs.core import Outcome, echo
-from agentgym_envs.envs.debate.tasks import Problem, choices, strangers, tasks
+from agentgym_envs.envs.debate.tasks import DebateProblem, choices, strangers, tasks
 from agentgym_envs.envs.debate.votes import canonical, knows, majority, read_answer
 from agentgym_envs.envs.search.world import Passage
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.multi.game import Player, TextGame
+from agentgym_envs.multi.game import ScriptedPlayer, TextGame
 from agentgym_envs.tasks import Task, TaskSet
 
 MOST_DEBATERS, MOST_ROUNDS, MOST_STRANGERS = 8, 10, 5
@@ -77,7 +77,7 @@ class Debate(TextGame):
         " of a tie, that of the first debater."
     )
     tools = MappingProxyType({"say": "{message}"})
-    players: ClassVar[Mapping[str, Player]] = MappingProxyType({"listener": listener})
+    players: ClassVar[Mapping[str, ScriptedPlayer]] = MappingProxyType({"listener": listener})
     opponents = "listener"
     cooperative = True
 
@@ -96,7 +96,7 @@ class Debate(TextGame):
 
     def begin(self, task: Task, rng: random.Random) -> Mapping[str, str]:
         """Deals the passages and returns each seat's first observation."""
-        self.problem: Problem = task.data["problem"]
+        self.problem: DebateProblem = task.data["problem"]
         self.said: list[dict[str, str]] = []
         self.hands, likely = self._dealt(rng)
         self.choices = choices(self.problem, likely, rng)

@@ -15,12 +15,12 @@ from agentgym_envs.envs.negotiation.tasks import (
     ITEMS,
     TOTAL,
     Bundle,
-    Scenario,
+    DivisionScenario,
     sumproduct,
     tasks,
     written,
 )
-from agentgym_envs.multi.game import Player, TextGame
+from agentgym_envs.multi.game import ScriptedPlayer, TextGame
 from agentgym_envs.tasks import Task, TaskSet
 
 TURNS = 10  # turns of both sides together
@@ -55,7 +55,9 @@ class Negotiation(TextGame):
     tools = MappingProxyType(
         {"propose": "propose: {items}", "accept": "accept", "reject": "reject"}
     )
-    players: ClassVar[Mapping[str, Player]] = MappingProxyType({"conceder": conceder, "fair": fair})
+    players: ClassVar[Mapping[str, ScriptedPlayer]] = MappingProxyType(
+        {"conceder": conceder, "fair": fair}
+    )
     opponents = "conceder"
 
     def __init__(self) -> None:
@@ -72,7 +74,7 @@ class Negotiation(TextGame):
 
     def begin(self, task: Task, rng: random.Random) -> Mapping[str, str]:
         """Returns each side's first observation: the things and their values for this side."""
-        self.scenario: Scenario = task.data["scenario"]
+        self.scenario: DivisionScenario = task.data["scenario"]
         self.history: list[tuple[str, Bundle | None]] = []
         self.offer: Bundle | None = None
         return {seat: self._opening(seat) for seat in self.seats}

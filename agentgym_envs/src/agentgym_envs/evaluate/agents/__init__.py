@@ -1,5 +1,11 @@
 """Agents of an evaluation: models, random play, the oracle, and agents of plugins."""
 
-from agentgym_envs.evaluate.agents.base import ASK_ORACLE, Agent, Ending, Opening, load
+from agentgym_envs.evaluate.agents.base import (
+    ASK_ORACLE,
+    Agent,
+    EpisodeEnding,
+    EpisodeOpening,
+    load,
+)
 
-__all__ = ["ASK_ORACLE", "Agent", "Ending", "Opening", "load"]
+__all__ = ["ASK_ORACLE", "Agent", "EpisodeEnding", "EpisodeOpening", "load"]

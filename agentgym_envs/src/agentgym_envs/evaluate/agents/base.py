@@ -1,4 +1,4 @@
-"""The interface of agents, and how to load one.
+"""The interface of agents, the two baseline agents, and the function that loads an agent.
 
 An agent is a class. One object plays one episode, or one seat of it if ``info["seat"]`` names
 several. All methods can be ``async``::
@@ -10,7 +10,7 @@ several. All methods can be ``async``::
         # The keywords are its options. A keyword named "client" gets the model's client.
         def __init__(self, *, option=1): ...
 
-        # The opening holds system prompt, tools and notes of earlier attempts: see Opening.
+        # The opening holds system prompt, tools and notes of earlier attempts: see EpisodeOpening.
         def start(self, opening): ...
 
         # Returns the whole response.
@@ -26,6 +26,7 @@ run in threads, several at a time, so they can block.
 """
 
 import inspect
+import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -37,6 +38,7 @@ from agentgym_envs.errors import (
     UnknownName,
     not_taken,
 )
+from agentgym_envs.tasks import stable_hash
 from agentgym_envs.wrappers import FORMATS
 
 AGENTS = "agentgym_envs.agents"
@@ -51,7 +53,7 @@ ASK_ORACLE = _AskOracle("oracle")
 
 
 @dataclass(frozen=True)
-class Opening:
+class EpisodeOpening:
     """The facts that an agent gets before the first observation."""
 
     task_id: str
@@ -76,7 +78,7 @@ class Opening:
 
 
 @dataclass(frozen=True)
-class Ending:
+class EpisodeEnding:
     """How an episode ended."""
 
     observation: str
@@ -98,12 +100,42 @@ class Agent:
     lists_actions: ClassVar[bool] = False
     """Whether the agent needs ``info["admissible_actions"]``."""
 
-    def start(self, opening: Opening) -> Awaitable[None] | None:
+    def start(self, opening: EpisodeOpening) -> Awaitable[None] | None:
         """Starts an episode; does nothing here."""
 
     def act(self, observation: str, info: Mapping[str, Any]) -> Awaitable[str] | str:
         """Returns the whole response to an observation."""
         raise NotImplementedError
+
+
+class RandomAgent(Agent):
+    """Uniformly random admissible actions; the same in every run."""
+
+    format = None
+    lists_actions = True
+
+    def start(self, opening: EpisodeOpening) -> None:
+        """Seeds the random generator by task, seat and attempt."""
+        self._rng = random.Random(stable_hash(opening.task_id + opening.seat) + opening.attempt)
+
+    def act(self, observation: str, info: Mapping[str, Any]) -> str:
+        """Returns a random action."""
+        listed: list[str] = info.get("admissible_actions") or []
+        if not listed:
+            raise ArgumentError(
+                "the environment lists no admissible actions, which random play needs"
+            )
+        return self._rng.choice(listed)
+
+
+class OracleAgent(Agent):
+    """Plays the environment's solution."""
+
+    format = None
+
+    def act(self, observation: str, info: Mapping[str, Any]) -> str:
+        """Asks the environment's oracle."""
+        return ASK_ORACLE
 
 
 @dataclass(frozen=True)
@@ -151,11 +183,11 @@ class AgentFactory:
     def make(self, client: Any = None) -> Any:
         """Returns an agent for one episode, or one seat of it."""
         if not inspect.isclass(self.target):
-            return _Function(self.target)
+            return _FunctionAdapter(self.target)
         return self.target(**self.options, **({"client": client} if self.needs_client else {}))
 
 
-class _Function(Agent):
+class _FunctionAdapter(Agent):
     """A plain function as an agent."""
 
     def __init__(self, function: Callable[[str, Mapping[str, Any]], Awaitable[str] | str]):
@@ -179,7 +211,7 @@ def load(name: str, options: Mapping[str, Any] | None = None) -> AgentFactory:
         BrokenPlugin: the import fails, or the object is not an agent.
         ArgumentError: an option that the agent does not take.
     """
-    target = _import(name) if ":" in name else plugins.load(AGENTS, name)
+    target = plugins.load(AGENTS, name, f"agent {name!r} cannot be imported")
     if not callable(target) or (
         inspect.isclass(target) and not callable(getattr(target, "act", None))
     ):
@@ -210,9 +242,3 @@ def _takes_all(target: Callable[..., Any]) -> bool:
     return inspect.isclass(target) and any(
         p.kind is p.VAR_KEYWORD for p in inspect.signature(target).parameters.values()
     )
-
-
-def _import(name: str) -> Any:
-    if not all(name.partition(":")):
-        raise ArgumentError(f"agent {name!r} is not of the form module:name")
-    return plugins.imported(f"agent {name!r} cannot be imported", name, plugins.import_source)

@@ -1,37 +1,62 @@
-"""A model in a conversation: observations are the user's messages, responses the assistant's."""
+"""Agents that talk with a model: observations are the user's messages, responses the assistant's.
 
+``ChatAgent`` is the conversation alone. The others add a thought before each action, a second look,
+a plan, lessons from failed attempts, or native tool calls.
+"""
+
+import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.evaluate.agents.base import Agent, Opening
-from agentgym_envs.models.endpoint import Message
-from agentgym_envs.models.provider import Provider
+from agentgym_envs.evaluate.agents.base import Agent, EpisodeEnding, EpisodeOpening
+from agentgym_envs.models.answers import ToolCall
+from agentgym_envs.models.calls import with_ids
+from agentgym_envs.models.endpoint import ChatMessage
+from agentgym_envs.models.provider import ModelClient
 from agentgym_envs.wrappers.responses import FormatError, split_thought
 
 PICTURE = "screenshot"
 """The key of ``info`` under which an environment has a picture, as a ``data:`` address."""
+SECOND_LOOK = (
+    "Before this is sent: does the action follow the rules, fit the last observation, and lead"
+    " towards the goal? Write the response again in the same form, with another action if another"
+    " is better."
+)
+ASK_PLAN = (
+    "First write a short numbered plan that reaches the goal: plain text, this once without any"
+    " other form. Do not act yet.\n\n{observation}"
+)
+ASK_LESSON = (
+    "The attempt is over and the task was not solved. The last observation"
+    " was:\n{observation}\n\nWhat went wrong, and what should be done differently in the next"
+    " attempt at this task? Answer in two or three sentences of plain text, this once without any"
+    " other form."
+)
+NOT_EXECUTED = (
+    "Not executed: only the first call of a response is executed. Make one call at a time."
+)
 
 
-class Chat(Agent):
+class ChatAgent(Agent):
     """Sends the whole conversation.
 
     Args:
         client: the model.
         window: number of latest turns to send, after the rules and the goal (or the first
-            observation,
-            without a goal); None sends all.
+            observation, without a goal); None sends all.
     """
 
-    def __init__(self, *, client: Provider, window: int | None = None):
+    def __init__(self, *, client: ModelClient, window: int | None = None):
         if window is not None and (not isinstance(window, int) or window < 1):
             raise ArgumentError(f"window={window!r}: must be a whole number from 1 up")
         self.client, self.window = client, window
-        self.messages: list[Message] = []
+        self.messages: list[ChatMessage] = []
         self.reasoning = self.picture = ""
-        self.replay: Message = {}
+        self.replay: ChatMessage = {}
 
-    async def start(self, opening: Opening) -> None:
+    async def start(self, opening: EpisodeOpening) -> None:
         """Starts the conversation with the rules."""
         self.opening = opening
         self.messages = [{"role": "system", "content": opening.system_prompt}]
@@ -48,7 +73,7 @@ class Chat(Agent):
         """Returns the model's answer to the conversation so far."""
         return await self.ask()
 
-    async def ask(self, *more: Message) -> str:
+    async def ask(self, *more: ChatMessage) -> str:
         """Returns the model's answer to the visible conversation and ``more``."""
         reply = await self.client.complete(pictured([*self.visible(), *more], self.picture))
         self.reasoning = reply.reasoning
@@ -56,7 +81,7 @@ class Chat(Agent):
         self.replay = {"replay": reply.replay} if reply.replay and not reply.tool_calls else {}
         return reply.text
 
-    def visible(self) -> list[Message]:
+    def visible(self) -> list[ChatMessage]:
         """Returns the messages to send: all, or the rules, the goal and the latest turns."""
         rules, *turns = self.messages
         # The latest may not be answered yet.
@@ -68,13 +93,109 @@ class Chat(Agent):
         return [rules, {"role": "user", "content": f"{goal}\n\n{first['content']}"}, *rest]
 
 
-class React(Chat):
+class ReactAgent(ChatAgent):
     """Thinks before each action (Yao et al., 2023, arXiv 2210.03629)."""
 
     format = "react"
 
 
-def pictured(messages: list[Message], picture: str) -> list[Message]:
+class CorrectAgent(ReactAgent):
+    """ReAct with a second look at each response; the conversation keeps the second one."""
+
+    async def respond(self) -> str:
+        """Asks twice."""
+        first = await self.ask()
+        return await self.ask(
+            {"role": "assistant", "content": first}, {"role": "user", "content": SECOND_LOOK}
+        )
+
+
+class PlanAgent(ReactAgent):
+    """ReAct with a plan, which the model writes from the first observation and keeps in view.
+
+    Source: Plan-and-Solve, Wang et al., arXiv 2305.04091.
+    """
+
+    async def act(self, observation: str, info: Mapping[str, Any]) -> str:
+        """Plans before the first action."""
+        if len(self.messages) == 1:
+            self.picture = str(info.get(PICTURE) or "")
+            question = ASK_PLAN.format(observation=shown(observation, info))
+            plan = await self.ask({"role": "user", "content": question})
+            rules = self.messages[0]["content"]
+            self.messages[0] = {
+                "role": "system",
+                "content": f"{rules}\n\nYour plan:\n{spoken(plan)}",
+            }
+        return await super().act(observation, info)
+
+
+class ReflectAgent(ReactAgent):
+    """ReAct with lessons from failed attempts at the task, for the next attempt.
+
+    Source: Reflexion, Shinn et al., arXiv 2303.11366.
+    """
+
+    async def start(self, opening: EpisodeOpening) -> None:
+        """Says the rules and the lessons."""
+        await super().start(opening)
+        lessons = [f"- {lesson}" for lesson in opening.memory if lesson]
+        if lessons:
+            rules = self.messages[0]["content"]
+            learned = "\n".join(["Lessons from earlier attempts at this task:", *lessons])
+            self.messages[0] = {"role": "system", "content": f"{rules}\n\n{learned}"}
+
+    async def end(self, ending: EpisodeEnding) -> Any:
+        """Asks the model for the lesson of a failure."""
+        if ending.success:
+            return None
+        question: ChatMessage = {
+            "role": "user",
+            "content": ASK_LESSON.format(observation=ending.observation),
+        }
+        return spoken(await self.ask(question)) or None
+
+
+class FunctionAgent(ChatAgent):
+    """Native tool calls: observations are the results of the calls.
+
+    A turn executes one call. If a response has several, the first one is executed, and the results
+    of the others say that they were not executed. An answer without a call is sent as it is; the
+    environment then reports the error.
+    """
+
+    format = "function"
+
+    def __init__(self, *, client: ModelClient):
+        super().__init__(client=client)
+
+    async def start(self, opening: EpisodeOpening) -> None:
+        """Starts the conversation with the environment's rules; the tools describe the actions."""
+        await super().start(opening)
+        self.messages = [{"role": "system", "content": opening.instructions}]
+        self._called: list[str] = []
+        self._ids: set[str] = set()
+
+    async def act(self, observation: str, info: Mapping[str, Any]) -> str:
+        """Asks the model. The first call of its reply is the action."""
+        text = shown(observation, info)
+        results: list[ChatMessage] = [
+            {"role": "tool", "tool_call_id": call, "content": NOT_EXECUTED if number else text}
+            for number, call in enumerate(self._called)
+        ]
+        self.messages += results or [{"role": "user", "content": text}]
+        seen = pictured(self.visible(), str(info.get(PICTURE) or ""))
+        reply = with_ids(await self.client.complete(seen, tools=self.opening.tools), self._ids)
+        self.messages.append(reply.message())
+        self._called = [call.id for call in reply.tool_calls]
+        self._ids.update(self._called)
+        if not reply.tool_calls:
+            return thinking(reply.reasoning, reply.text)
+        said = "\n".join(filter(None, [reply.reasoning, reply.text]))
+        return thinking(said, f"<tool_call>{_written(reply.tool_calls[0])}</tool_call>")
+
+
+def pictured(messages: list[ChatMessage], picture: str) -> list[ChatMessage]:
     """Returns the messages with a picture in the latest one; earlier pictures are not sent again.
 
     Args:
@@ -114,3 +235,9 @@ def shown(observation: str, info: Mapping[str, Any]) -> str:
         if listed
         else observation
     )
+
+
+def _written(call: ToolCall) -> str:
+    """Returns a call as JSON. Tags in it are escaped, because they would end the call."""
+    text = json.dumps({"name": call.name, "arguments": call.arguments})
+    return re.sub("<(?=/?(?:think|tool_call))", r"\\u003c", text, flags=re.IGNORECASE)

@@ -1,0 +1,180 @@
+"""The base classes of generators; :mod:`agentgym_train.protocols` has those of other plugins."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+    from agentgym_train.distributed import Distributed
+
+
+@dataclass(frozen=True)
+class Sample:
+    """An action that a generator sampled for one row."""
+
+    ids: list[int]
+    """Token ids, a stop token at the end included."""
+    logps: list[float]
+    """One log-probability per token, in nats."""
+    version: int
+    """The ``version`` of the latest ``load``: optimizer steps of the sampling weights.
+
+    It is 0 before the first ``load``.
+    """
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Sampling options."""
+
+    temperature: float
+    max_new_tokens: int
+    stop_ids: frozenset[int]
+
+
+class Session(ABC):
+    """Episodes in progress, one per row.
+
+    It keeps the state that makes continuing cheap, such as a key-value cache.
+
+    A submitted row is polled before any other call for it, except ``close``.
+    """
+
+    @abstractmethod
+    def submit(self, row: int, ids: Sequence[int]) -> None:
+        """Appends token ids to a row and requests its next action.
+
+        An action ends with a stop token, or at ``max_new_tokens``.
+        """
+
+    @abstractmethod
+    def poll(self, timeout: float | None = None) -> dict[int, Sample]:
+        """Returns the new samples by row.
+
+        It blocks until at least one submitted row is sampled, or until the time is over. Without a
+        submitted row it returns an empty dictionary at once.
+
+        Args:
+            timeout: time limit in seconds; None: no limit. A step of the model that has begun is
+                finished.
+        """
+
+    @abstractmethod
+    def restart(self, row: int) -> None:
+        """Clears a row. Its sampling noise starts again."""
+
+    def finish(self, row: int) -> None:
+        """Ends a row: it will not be continued. Nothing by default."""
+
+    def close(self) -> None:
+        """Ends the session and aborts the actions in progress; nothing by default.
+
+        No call follows, except another ``close``.
+        """
+
+
+class Generator(ABC):
+    """Token ids in, token ids and log-probabilities out.
+
+    A generator is built with the initial weights and can sample at once. It sleeps while the policy
+    learns, except with ``rollout.ahead``: it then samples in another thread and never sleeps.
+    Between ``sleep`` and ``load`` the trainer samples nothing.
+    """
+
+    Options: ClassVar[Any] = None
+    """The dataclass of the options; None: there are none."""
+    in_background: ClassVar[bool] = False
+    """Whether sampling goes on between the calls of ``poll``.
+
+    The collector then waits for environments only while nothing is sampled, and the clock decides
+    which rows are sampled together. Several environments are collected at the same time, so each
+    session can be used by another thread; they poll with a time limit. No session is in progress
+    during ``load``.
+    """
+
+    @classmethod
+    def check(cls, options: Any) -> None:
+        """Raises an error if the generator cannot work on this machine.
+
+        The trainer calls it before any work.
+        """
+
+    @classmethod
+    def build(cls, options: Any, context: GeneratorContext) -> Generator:
+        """Returns the generator of one process."""
+        return cls(options, context)  # type: ignore[call-arg]
+
+    @property
+    def method_name(self) -> str:
+        """How the history of a row is kept between turns, in a few words; empty by default.
+
+        The first lines of a run and ``metrics.jsonl`` name it.
+        """
+        return ""
+
+    @abstractmethod
+    def load(self, weights: Iterable[tuple[str, Tensor]], version: int) -> None:
+        """Copies the policy's weights.
+
+        Args:
+            weights: (name, full tensor) pairs; a tied weight comes under one of its names or under
+                both. The tensors belong to the policy, so they must be copied.
+            version: optimizer steps of these weights.
+
+        Raises:
+            ModelError: a weight is unknown, has another shape, or is missing.
+        """
+
+    @abstractmethod
+    def session(self, seeds: Sequence[int], sampling: Sampling) -> Session:
+        """Starts one episode per seed, in rows 0, 1, ….
+
+        The noise of a token is a function of three things only: its episode's seed, its turn
+        (submits of the row since it started or was restarted), and its position in the turn.
+        """
+
+    def sleep(self) -> None:
+        """Frees the generator's memory; nothing by default. No session is in progress.
+
+        The weights need not be kept.
+        """
+
+    def wake(self) -> None:
+        """Prepares for ``load``, after which the generator samples as before.
+
+        Nothing by default.
+        """
+
+    def close(self) -> None:
+        """Frees everything that the generator holds, such as processes; nothing by default.
+
+        No call follows, except another ``close``.
+        """
+
+
+@dataclass(frozen=True, kw_only=True)
+class GeneratorContext:
+    """The parts of a run, in one process, from which a generator is built."""
+
+    model_folder: str
+    """The model with the initial weights, in Hugging Face format: a folder or a hub name."""
+    device: torch.device
+    """The device of this process."""
+    dtype: torch.dtype
+    max_context: int
+    """Maximum tokens of a row, its actions included."""
+    max_rows: int
+    """Maximum number of rows in progress at a time; 0: no limit. A row is in progress from its
+    first ``submit`` to its ``finish``."""
+    sampling: Sampling
+    """The options of the run's sessions."""
+    seed: int
+    """The seed of the run."""
+    distributed: Distributed
+    """The processes of the run; each builds a generator."""
