@@ -5,6 +5,7 @@ import sys
 from importlib.metadata import entry_points, version
 
 import pytest
+from some import full
 from typer.testing import CliRunner
 
 from agentgym_envs import describe
@@ -121,14 +122,11 @@ def test_a_full_disk_is_one_line(monkeypatch):
     ("env_id", "given", "meant"),
     [
         ("agentgym/Maze-v1", "roooms", "rooms"),
-        ("agentgym/Connect4-v1", "seets", "seats"),
-        *(
-            pytest.param(*case, marks=pytest.mark.full)
-            for case in [
-                ("agentgym/LockedMaze-v1", "spilt", "split"),
-                ("agentgym/Connect4-v1", "colums", "columns"),
-                ("agentgym/WebSites-v1", "max_lenght", "max_length"),
-            ]
+        *full(
+            ("agentgym/Connect4-v1", "seets", "seats"),
+            ("agentgym/LockedMaze-v1", "spilt", "split"),
+            ("agentgym/Connect4-v1", "colums", "columns"),
+            ("agentgym/WebSites-v1", "max_lenght", "max_length"),
         ),
     ],
 )
@@ -222,6 +220,7 @@ def test_list_marks_games():
     assert "[game]" not in lines["agentgym/Maze-v1"]
 
 
+@pytest.mark.full
 def test_check_reports_what_holds():
     assert invoke("check", "agentgym/Maze-v1").output.count("ok") >= 10
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import gymnasium
 import pytest
+from raised import raises
 
 import agentgym_envs  # noqa: F401  it registers the environment
 import agentgym_websites
@@ -288,7 +289,7 @@ def test_a_person_can_sign_in_over_the_network():
             in browser.open(f"{url}/login?next=/account", right).read().decode()
         )
         assert "Signed in as Emma Lindgren" in browser.open(f"{url}/orders").read().decode()
-        with pytest.raises(urllib.error.HTTPError, match="404"):
+        with raises(urllib.error.HTTPError, "404"):
             browser.open(f"{url}/product/99999")
     finally:
         servers.close()

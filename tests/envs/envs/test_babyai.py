@@ -369,7 +369,7 @@ def play_beside(worlds, task_id, rng, turns):
 @pytest.mark.parametrize("level", LEVELS)
 def test_random_play_does_what_minigrid_does(worlds, level):
     rng = random.Random(level)
-    seeds = [s for s in SEEDS["test"] if s not in LEFT_OUT.get(level, ())][:2]
+    seeds = [s for s in SEEDS["test"] if s not in LEFT_OUT.get(level, ())][:1]
     done = {verb for seed in seeds for verb in play_beside(worlds, f"{level}-{seed}", rng, 30)}
     assert {"turn", "go"} & done
 

@@ -6,6 +6,7 @@ import random
 
 import gymnasium
 import pytest
+from some import full
 
 from agentgym_envs import errors, make_parallel
 from agentgym_envs.envs.connect4 import make
@@ -64,7 +65,7 @@ def scattered(board, count, rng):
 
 
 @pytest.mark.parametrize(
-    ("width", "height", "connect"), [(4, 4, 3), (3, 5, 3), (5, 3, 3), (4, 4, 4)]
+    ("width", "height", "connect"), [(4, 4, 3), (3, 5, 3), *full((5, 3, 3), (4, 4, 4))]
 )
 def test_the_solver_agrees_with_plain_minimax(width, height, connect):
     board, value, rng = (

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from maze_search import beside
+from some import full
 
 from agentgym_envs.envs.maze.locked_tasks import LockedMazeTasks, grow_locked
 from agentgym_envs.envs.maze.tasks import MazeLock, grow
@@ -340,7 +341,8 @@ def test_the_same_tree_with_another_lock_is_another_maze():
 
 
 @pytest.mark.parametrize(
-    "sizes", [SMALL, pytest.param({"open": [10, 14], "locked": []}, marks=pytest.mark.full)]
+    "sizes",
+    [{"open": [6], "locked": [8]}, *full(SMALL, {"open": [10, 14], "locked": []})],
 )
 def test_listed_mazes_differ_within_and_across_splits(sizes):
     tasks = LockedMazeTasks(sizes)

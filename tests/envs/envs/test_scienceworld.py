@@ -14,6 +14,7 @@ from pathlib import Path
 import gymnasium
 import psutil
 import pytest
+from raised import raises
 
 from agentgym_envs.envs.scienceworld.simulator import SimulatorProcess
 from agentgym_envs.envs.scienceworld.tasks import AGENTGYM, FAMILIES, TABLE
@@ -287,7 +288,7 @@ def test_simplifications(env, easy):
     )
     assert "teleport to LOC" in easy.unwrapped.instructions
     assert "teleport_to" in easy.unwrapped.tools
-    with pytest.raises(ValueError, match="simplification 'hard' is not one of easy"):
+    with raises(ValueError, "'hard'", "easy"):
         gymnasium.make("agentgym/ScienceWorld-v2", simplification="hard")
 
 
@@ -426,9 +427,7 @@ def test_a_java_of_the_users_is_used(tmp_path):
     simulator = SimulatorProcess(str(wrapper))
     simulator.close()
     assert (tmp_path / "used").exists()
-    with pytest.raises(
-        RuntimeError, match="java='/bin/false' must be Java of version 9 or newer: exit status 1"
-    ):
+    with raises(RuntimeError, "java='/bin/false'", "9", "status 1"):
         SimulatorProcess("/bin/false")
-    with pytest.raises(RuntimeError, match="java='/nowhere/java' cannot be started: No such file"):
+    with raises(RuntimeError, "java='/nowhere/java'", "No such file"):
         SimulatorProcess("/nowhere/java")

@@ -19,6 +19,7 @@ import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from raised import raises
 from stub_server import StubServer
 
 from agentgym_envs.envs.search import server as search_server
@@ -293,7 +294,7 @@ def server(monkeypatch):
     monkeypatch.setattr(search_server, "BACKOFF", 0.01)
     Server.seen, Server.plan = [], [(200, {}, [GOOD])]
     with StubServer(("127.0.0.1", 0), Server) as http:
-        threading.Thread(target=http.serve_forever, daemon=True).start()
+        threading.Thread(target=http.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://127.0.0.1:{http.server_port}/retrieve"
         http.shutdown()
 
@@ -366,7 +367,7 @@ def test_what_does_not_is_a_failure_at_once(retrieve, trouble, message, asked):
 
 def test_an_answer_without_end_is_given_up(retrieve):
     Server.plan = [(200, {}, itertools.repeat(b" " * 2**16))]
-    with pytest.raises(EnvFailure, match="more than 16777216 bytes"):
+    with raises(EnvFailure, "16777216"):
         retrieve("x", 2)
 
 
@@ -374,7 +375,7 @@ def test_a_slow_answer_is_given_up_in_time(retrieve, monkeypatch):
     monkeypatch.setattr(search_server, "SECONDS", 0.3)
     Server.plan = [(200, {}, slowly())]
     start = time.monotonic()
-    with pytest.raises(EnvFailure, match=r"no complete answer within 0\.3 s"):
+    with raises(EnvFailure, "0.3 s"):
         retrieve("x", 2)
     assert time.monotonic() - start < 3
 
@@ -383,7 +384,7 @@ def test_a_silent_server_is_given_up_in_time(retrieve, monkeypatch):
     monkeypatch.setattr(search_server, "SECONDS", 0.3)
     Server.plan = [(200, {}, (time.sleep(5) for _ in range(1)))]
     start = time.monotonic()
-    with pytest.raises(EnvFailure, match="ReadTimeout"):
+    with raises(EnvFailure, "ReadTimeout"):
         retrieve("x", 2)
     assert time.monotonic() - start < 3
 
@@ -428,15 +429,13 @@ def test_a_server_that_is_not_there_is_a_failure_and_no_reward(files, monkeypatc
         "agentgym/Search-v1", retriever="http://127.0.0.1:9/retrieve", questions=files["questions"]
     )
     env.reset(seed=1)
-    with pytest.raises(EnvFailure, match=r"try 4 of 4: ConnectError"):
+    with raises(EnvFailure, "4 of 4", "ConnectError"):
         env.step("<search>anything</search>")
     env.close()
 
 
 def test_a_retriever_that_is_no_url_is_refused(files):
-    with pytest.raises(
-        ValueError, match="http:// or https://, or a callable, not 'localhost:8000'"
-    ):
+    with raises(ValueError, "'localhost:8000'"):
         gymnasium.make(
             "agentgym/Search-v1", retriever="localhost:8000", questions=files["questions"]
         )
@@ -533,12 +532,9 @@ def test_each_split_can_have_a_file_of_its_own(tmp_path):
         env = gymnasium.make("agentgym/Search-v1", questions=files, split=split)
         assert env.unwrapped.task_ids == (f"{split}-0",)
         assert env.reset(seed=1)[0] == f"Question: {split}?"
-    with pytest.raises(
-        TaskError,
-        match=r"no question in split 'dev'; questions=\{'dev': 'FILE'\} puts a whole file into it",
-    ):
+    with raises(TaskError, "'dev'", "questions={'dev': 'FILE'}"):
         gymnasium.make("agentgym/Search-v1", questions=files, split="dev")
-    with pytest.raises(UnknownName, match="unknown split 'tests'"):
+    with raises(UnknownName, "'tests'"):
         gymnasium.make("agentgym/Search-v1", questions={"tests": files["test"]})
 
 
@@ -584,7 +580,7 @@ def test_one_file_cannot_be_two_splits(tmp_path):
 )
 def test_a_keyword_of_the_wrong_type_is_refused_at_construction(files, keywords):
     (key,) = keywords
-    with pytest.raises(ArgumentError, match=f"^{key} must be .*, not "):
+    with raises(ArgumentError, key):
         gymnasium.make("agentgym/Search-v1", **({"questions": files["questions"]} | keywords))
 
 
@@ -722,7 +718,7 @@ def test_a_corpus_that_is_broken_further_on_is_named_as_it_is_indexed(files, tmp
     env = gymnasium.make(
         "agentgym/Search-v1", questions=files["questions"], corpus=str(tmp_path / "c.jsonl")
     )
-    with pytest.raises(TaskError, match=r"c\.jsonl:1501 is not a passage"):
+    with raises(TaskError, "c.jsonl:1501"):
         env.reset(seed=1)
 
 
@@ -743,9 +739,9 @@ def test_byte_order_marks_gzip_and_windows_lines_are_read(tmp_path, wrap):
 
 
 def test_missing_files_are_named(tmp_path):
-    with pytest.raises(TaskError, match=r"cannot read .*: No such file or directory"):
+    with raises(TaskError, "No such file"):
         read_questions(tmp_path / "none.jsonl")
-    with pytest.raises(TaskError, match=r"cannot read .*: Is a directory"):
+    with raises(TaskError, "Is a directory"):
         read_questions(tmp_path)
     with pytest.raises(TaskError, match="give a question file for your corpus"):
         gymnasium.make("agentgym/Search-v1", corpus=str(tmp_path / "c.jsonl"))

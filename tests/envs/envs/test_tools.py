@@ -14,6 +14,7 @@ import pytest
 from evaluations import evaluate
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from raised import raises
 from stub_model import StubModel, ok
 
 from agentgym_envs import errors, registry
@@ -475,7 +476,7 @@ def test_every_unknown_id_is_an_error(task_id):
         good = {n: known[p.letter] if n in ids else 1 for n, p in function.parameters.items()}
         for name, parameter in ids.items():
             unknown = f"{parameter.letter}-{'0' * parameter.digits}"
-            with pytest.raises(ToolError, match=f"there is no .* {unknown}"):
+            with raises(ToolError, unknown):
                 function.run(database, **{**good, name: unknown})
             tried += 1
     assert tried == {"library": 12, "trains": 13}[domain.name]
@@ -793,14 +794,14 @@ def test_a_model_learns_what_its_user_wants_instead():
 def test_a_missing_key_is_an_error_of_the_constructor(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setenv("OPENAI_BASE_URL", "https://api.example.org/v1")
-    with pytest.raises(errors.ArgumentError, match="OPENAI_API_KEY"):
+    with raises(errors.ArgumentError, "OPENAI_API_KEY"):
         gymnasium.make(ID, user="model:some")
 
 
 def test_an_unknown_user_is_named():
-    with pytest.raises(errors.UnknownName, match="unknown user 'nobody'"):
+    with raises(errors.UnknownName, "'nobody'"):
         gymnasium.make(ID, user="nobody")
-    with pytest.raises(errors.UnknownName, match="unknown user 'None'"):
+    with raises(errors.UnknownName, "'None'"):
         gymnasium.make(ID, user=None)
 
 

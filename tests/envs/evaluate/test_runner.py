@@ -6,6 +6,7 @@ from dataclasses import replace
 import gymnasium
 import pytest
 from evaluations import MAZE, Model, evaluate, mazes
+from raised import raises
 
 from agentgym_envs import registry
 from agentgym_envs.errors import (
@@ -160,7 +161,7 @@ def test_an_outage_ends_the_run_and_the_same_run_goes_on_later(tmp_path):
 
 
 def test_a_refusal_ends_the_run_at_once(tmp_path):
-    with pytest.raises(ProviderRefused, match="no model 'x'"):
+    with raises(ProviderRefused, "'x'"):
         evaluate(tmp_path, mazes(9), client=Model(lambda m: ProviderRefused("no model 'x'")))
 
 
@@ -221,7 +222,7 @@ def test_a_budget_needs_a_server_that_counts(tmp_path):
             return replace(await super().complete(messages), usage=None)
 
     for budget in (UsageBudget(tokens=10), UsageBudget(cost=10.0)):
-        with pytest.raises(ArgumentError, match="does not say how many tokens"):
+        with raises(ArgumentError, "tokens"):
             evaluate(tmp_path, mazes(1), client=Silent(), budget=budget)
     assert (
         evaluate(tmp_path / "free", mazes(1), client=Silent()).record.rows[0]["usage"]["calls"] == 3

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from pages import ORIGIN, click
+from some import full
 
 from agentgym_envs.envs.web import effects
 from agentgym_envs.envs.web.effects import EpisodeEffects
@@ -198,7 +199,7 @@ def test_a_download_gets_a_name_within_the_folder(tmp_path, name, kept):
     assert found.files[0].parent == tmp_path
 
 
-@pytest.mark.parametrize("url", ["file:///etc/passwd", "data:text/html,hello"])
+@pytest.mark.parametrize("url", ["file:///etc/passwd", *full("data:text/html,hello")])
 def test_a_link_that_the_browser_refuses_has_a_line(make, url):
     env = make({"/": f"<title>home</title><a href='{url}'>go</a>"})
     env.reset(seed=1)

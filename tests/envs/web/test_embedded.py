@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from browsers import need_browser
+from raised import raises
 
 from agentgym_envs.envs.web import embedded
 from agentgym_envs.envs.web.embedded import ProxyRequest, SiteHost, wsgi_reply
@@ -79,7 +80,7 @@ class Bare(SiteHost):
 
 def test_a_host_without_databases_says_so():
     assert (Bare().cookies(), Bare().side_effects({})) == ([], [])
-    with pytest.raises(TaskError, match="shop:SELECT 1"):
+    with raises(TaskError, "1"):
         Bare().query("shop:SELECT 1")
 
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 import gymnasium
 import pytest
+from raised import raises
 
 from agentgym_envs.core import InvalidResponse
 from agentgym_envs.envs.web import session as sessions
@@ -200,9 +201,7 @@ def test_the_login_that_a_task_names_is_used(make, tmp_path, servers):
     assert f"Signed in as {name}" not in env.reset(options={"task_id": "shopping-1"})[0]
     # The folder in which "other" lies is another one.
     env = make(logins=tmp_path / "other")
-    with pytest.raises(
-        TaskError, match=r"set logins= to the folder in which other/shop\.json lies"
-    ):
+    with raises(TaskError, "logins=", "other/shop.json"):
         env.reset(options={"task_id": "shopping-7"})
 
 
@@ -245,26 +244,26 @@ def test_all_tasks_are_a_split_too(make):
         with suppress(TaskError):  # a split without a task
             splits += make(split=split).task_ids
     assert sorted(splits) == sorted(env.task_ids)
-    with pytest.raises(UnknownName, match="unknown split 'everything'"):
+    with raises(UnknownName, "'everything'"):
         make(split="everything")
-    with pytest.raises(UnknownName, match="unknown split 'all'"):
+    with raises(UnknownName, "'all'"):
         gymnasium.make("agentgym/Maze-v1", split="all")
 
 
 def test_what_is_missing_is_named(make, tmp_path, monkeypatch):
     env = make()
-    with pytest.raises(TaskError, match="set the environment variable GITLAB"):
+    with raises(TaskError, "GITLAB"):
         env.reset(options={"task_id": "gitlab-4"})
     (tmp_path / "shop.json").unlink()
-    with pytest.raises(TaskError, match=r"shop\.json: run `agentgym webarena login`"):
+    with raises(TaskError, "shop.json", "agentgym webarena login"):
         env.reset(options={"task_id": "shopping-1"})
     monkeypatch.delenv("WEBARENA_CONFIG")
-    with pytest.raises(TaskError, match="set WEBARENA_CONFIG"):
+    with raises(TaskError, "WEBARENA_CONFIG"):
         gymnasium.make("agentgym/WebArena-v1")
     with pytest.raises(TaskError, match="cannot be read"):
         gymnasium.make("agentgym/WebArena-v1", config=tmp_path / "nothing.json")
     (tmp_path / "odd.json").write_text('[{"task_id": 1}]')
-    with pytest.raises(TaskError, match="has no 'sites'"):
+    with raises(TaskError, "'sites'"):
         gymnasium.make("agentgym/WebArena-v1", config=tmp_path / "odd.json")
 
 
@@ -474,12 +473,9 @@ def test_every_page_that_is_opened_to_be_judged_has_its_own_time(make):
 
 
 def test_numbers_and_hosts_that_cannot_be_are_refused(make):
-    with pytest.raises(ArgumentError, match="repeated_actions=0 ends every episode at once"):
+    with raises(ArgumentError, "repeated_actions=0"):
         make(repeated_actions=0)
-    with pytest.raises(
-        ArgumentError,
-        match=r"more_hosts='http://tiles\.example' is not a host: write it without http://",
-    ):
+    with raises(ArgumentError, "more_hosts='http://tiles.example'"):
         make(more_hosts=["http://tiles.example"])
 
 
