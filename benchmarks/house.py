@@ -56,7 +56,7 @@ def measured(tree: Path) -> dict[str, Any]:
         figures |= {f"{key}, {short}": value for key, value in sizes(files).items()}
     figures |= import_of_contract()
     figures |= {
-        f"lines of a new {kind}": code_lines(tree / path) if (tree / path).exists() else "-"
+        f"lines of a new {kind}": line_count([tree / path]) if (tree / path).exists() else "-"
         for kind, path in EXAMPLES.items()
     }
     figures["asserted messages (match=)"] = sum(
@@ -84,11 +84,6 @@ EXAMPLES = {
 
 def line_count(paths: list[Path]) -> int:
     return sum(len(path.read_text().splitlines()) for path in paths)
-
-
-def code_lines(path: Path) -> int:
-    """Returns the lines of an example from its first import to its end, without blank lines."""
-    return sum(bool(line.strip()) for line in path.read_text().splitlines())
 
 
 def imported_names(tree: ast.Module, package: str) -> Iterator[tuple[str, str, bool]]:
