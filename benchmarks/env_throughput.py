@@ -134,7 +134,7 @@ def textworld_rows() -> list[str]:
             command for column in zip(*single.values(), strict=True) for command in column
         ]
     }
-    forget = lambda: setattr(play, "TABLE", play.Table(play.TURNS))  # noqa: E731
+    forget = lambda: setattr(play, "TABLE", play.TurnCache(play.TURNS))  # noqa: E731
     rows = []
     for label, infos, walks in (
         ("", {}, single | mixed),

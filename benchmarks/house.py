@@ -56,7 +56,7 @@ def measured(tree: Path) -> dict[str, Any]:
         figures |= {f"{key}, {short}": value for key, value in sizes(files).items()}
     figures |= import_of_contract()
     figures |= {
-        f"lines of a new {kind}": code_lines(tree / path) if (tree / path).exists() else "-"
+        f"lines of a new {kind}": line_count([tree / path]) if (tree / path).exists() else "-"
         for kind, path in EXAMPLES.items()
     }
     figures["asserted messages (match=)"] = sum(
@@ -65,7 +65,9 @@ def measured(tree: Path) -> dict[str, Any]:
     figures |= wheels(tree)
     words = subprocess.check_output(["git", "ls-files", "-z", "*.md"], cwd=tree, text=True)
     figures["words of Markdown"] = sum(
-        len((tree / name).read_text().split()) for name in words.split("\0")[:-1]
+        any(letter.isalnum() for letter in word)
+        for name in words.split("\0")[:-1]
+        for word in (tree / name).read_text().split()
     )
     figures["lines of Python"] = line_count(source_files(tree))
     figures["lines of Python, tests"] = line_count(source_files(tree, "tests", "plugins/*/tests"))
@@ -84,11 +86,6 @@ def line_count(paths: list[Path]) -> int:
     return sum(len(path.read_text().splitlines()) for path in paths)
 
 
-def code_lines(path: Path) -> int:
-    """Returns the lines of an example from its first import to its end, without blank lines."""
-    return sum(bool(line.strip()) for line in path.read_text().splitlines())
-
-
 def imported_names(tree: ast.Module, package: str) -> Iterator[tuple[str, str, bool]]:
     """Yields module, name and "only for the type checker" of each import of the own package."""
 
@@ -100,6 +97,8 @@ def imported_names(tree: ast.Module, package: str) -> Iterator[tuple[str, str, b
                 for alias in node.names:
                     if alias.name.startswith(package):
                         yield alias.name, "", typing
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue  # imports when it is called
             checking = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
             for field in ("body", "orelse", "finalbody"):
                 yield from walk(getattr(node, field, []), typing or checking)
@@ -131,15 +130,15 @@ def names(files: dict[Path, ast.Module], package: str) -> dict[str, Any]:
 def upward(files: dict[Path, ast.Module], package: str) -> int:
     """Returns how many imports at start-up have to go until folders form no circle.
 
-    A folder, or a file at the root, is one unit. Of a circle the weakest link is counted.
+    A folder, a family of environments and a file at the root are units. Of a circle the weakest
+    link is counted.
     """
     weights: dict[tuple[str, str], int] = defaultdict(int)
     modules = {".".join(p.with_suffix("").parts[p.parts.index("src") + 1 :]) for p in files}
 
     def unit(module: str) -> str:
-        if f"{module}.__init__" in modules:
-            return module
-        return module if module.count(".") == 1 else module.rpartition(".")[0]
+        parts = module.split(".")
+        return ".".join(parts[: 3 if parts[1:2] == ["envs"] else 2])
 
     for path, tree in files.items():
         own = ".".join(path.with_suffix("").parts[path.parts.index("src") + 1 :])

@@ -20,7 +20,7 @@ import typer
 
 import agentgym_envs  # noqa: F401  registers the ids
 from agentgym_envs.envs.household.env import goal_words
-from agentgym_envs.envs.household.rooms import Design, furnish, goal_of
+from agentgym_envs.envs.household.rooms import TaskDesign, furnish, goal_of
 from agentgym_envs.tasks import spread
 
 ID = "agentgym/Household-v0"
@@ -64,7 +64,7 @@ def engines(played: list[tuple[str, list[str]]]) -> tuple[list[float], list[floa
     env: Any = gymnasium.make(ID, split="test").unwrapped
     resets, steps = [], []
     for task_id, commands in played:
-        design, made = Design(*env.task_set.get(task_id).data["design"]), list[Any]()
+        design, made = TaskDesign(*env.task_set.get(task_id).data["design"]), list[Any]()
         arguments = furnish(design), goal_of(design), goal_words(design).removesuffix(".")
         resets.append(timed(lambda: made.append(Engine(*arguments))))  # noqa: B023
         steps += [timed(lambda c=c: made[0].step(c)) for c in commands]  # type: ignore[misc]  # noqa: B023

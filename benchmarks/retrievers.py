@@ -36,14 +36,14 @@ def passages(count: int) -> Iterator[Passage]:
 
 def tantivy(count: int, folder: Path) -> dict[str, float]:
     """Measures tantivy, the embedded engine."""
-    from agentgym_envs.envs.search.index import Index, build
+    from agentgym_envs.envs.search.index import BM25Index, build
 
     start = time.perf_counter()
     os.environ["AGENTGYM_CACHE"] = str(folder)
     path = build(passages(count), f"benchmark {count}")
     built = time.perf_counter() - start
     start = time.perf_counter()
-    index = Index(path)
+    index = BM25Index(path)
     return {
         "build": built,
         "open": time.perf_counter() - start,

@@ -20,7 +20,7 @@ import typer
 from rich.progress import track
 
 from agentgym_envs.envs.web.embedded import LONGEST, solved
-from agentgym_envs.envs.web.evaluators import Scene, evaluate
+from agentgym_envs.envs.web.evaluators import EvaluationInput, evaluate
 from agentgym_websites.host import Host, snapshot
 from agentgym_websites.packed import FILL
 from agentgym_websites.plain import PlainBrowser
@@ -41,14 +41,14 @@ Nothing is done before the answer, and no more than
 |---|{"---|" * len(KINDS)}---|---|---|"""
 
 
-def scene(task: Task, tables: dict[str, Any]) -> Scene:
+def scene(task: Task, tables: dict[str, Any]) -> EvaluationInput:
     """Returns an evaluator's view if the agent did nothing."""
 
     def query(locator: str) -> str:
         name, _, sql = locator.partition(":")
         return "\n".join(" | ".join(map(str, row)) for row in tables[name].execute(sql))
 
-    return Scene(SimpleNamespace(url=task["start_url"]), nullcontext, query)
+    return EvaluationInput(SimpleNamespace(url=task["start_url"]), nullcontext, query)
 
 
 def asked_for(task: Task) -> str:

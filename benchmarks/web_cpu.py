@@ -25,7 +25,7 @@ from rich.progress import track
 
 import agentgym_envs
 from agentgym_envs.envs.web.chromium import UNPACED
-from agentgym_envs.envs.web.proxy import Reply, Request
+from agentgym_envs.envs.web.proxy import ProxyReply, ProxyRequest
 from agentgym_envs.tasks import spread
 
 FULL, SHELL = "chromium", "chromium-headless-shell"
@@ -116,11 +116,11 @@ def without_styles(env: Any) -> None:
     """Removes the styles from every page."""
     serve = env.serve
 
-    def bare(request: Request) -> Reply | bool:
-        reply: Reply | bool = serve(request)
+    def bare(request: ProxyRequest) -> ProxyReply | bool:
+        reply: ProxyReply | bool = serve(request)
         return (
             reply._replace(body=re.sub(rb"(?s)<style>.*?</style>", b"", reply.body))
-            if isinstance(reply, Reply)
+            if isinstance(reply, ProxyReply)
             else reply
         )
 

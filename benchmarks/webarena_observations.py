@@ -35,8 +35,8 @@ from werkzeug.exceptions import HTTPException
 from agentgym_envs.core import Outcome
 from agentgym_envs.envs.web.chromium import find, own_executable
 from agentgym_envs.envs.web.env import WebEnv
-from agentgym_envs.envs.web.proxy import Reply, Request
-from agentgym_envs.envs.web.session import Session
+from agentgym_envs.envs.web.proxy import ProxyReply, ProxyRequest
+from agentgym_envs.envs.web.session import BrowserSession
 from agentgym_envs.tasks import Task, TaskSet
 from agentgym_websites.host import SITES, Servers, application
 from agentgym_websites.site import signed_in
@@ -88,17 +88,17 @@ class AnyPage(WebEnv):
             for i, url in enumerate(self._urls)
         )
 
-    def serve(self, request: Request) -> Reply | bool:
+    def serve(self, request: ProxyRequest) -> ProxyReply | bool:
         """Allows all requests."""
         return True
 
-    def open(self, task: Task, rng: random.Random, session: Session) -> str:
+    def open(self, task: Task, rng: random.Random, session: BrowserSession) -> str:
         """Opens the address, signed in."""
         session.add_cookies(self._cookies)
         session.open(task.data["url"])
         return "look"
 
-    def judge(self, action: Any, session: Session) -> Outcome:
+    def judge(self, action: Any, session: BrowserSession) -> Outcome:
         """Ends with any action."""
         return Outcome("", 0.0, done=True)
 

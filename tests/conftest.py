@@ -15,7 +15,7 @@ from warm import Warm, server
 from warm_worker import Forking
 
 # Machines are busy, and a first call loads what it needs. Every run draws other examples.
-settings.register_profile("untimed", deadline=None, max_examples=40)
+settings.register_profile("untimed", deadline=None, max_examples=25)
 settings.load_profile("untimed")
 os.environ["COLUMNS"] = "200"  # tables are printed whole, whatever the terminal
 # Java's second compiler takes more time than it saves in runs of seconds.

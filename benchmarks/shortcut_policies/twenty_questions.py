@@ -4,10 +4,10 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
-from agentgym_envs.envs.twenty_questions.things import Topic, topics
+from agentgym_envs.envs.twenty_questions.things import ThingTopic, topics
 
 
-def _topic(info: Mapping[str, Any]) -> Topic:
+def _topic(info: Mapping[str, Any]) -> ThingTopic:
     return topics()["country" if "country" in info["goal"] else "element"]
 
 

@@ -33,6 +33,13 @@ def brief(monkeypatch):
     monkeypatch.setattr(solutions, "MORE", 0)
 
 
+@pytest.fixture(params=["brief", pytest.param("whole", marks=pytest.mark.full)])
+def length(request):
+    if request.param == "brief":
+        request.getfixturevalue("brief")
+    return request.param
+
+
 @pytest.fixture(scope="session")
 def forks():
     with Forks() as kept:

@@ -8,6 +8,7 @@ import gymnasium
 import pytest
 from breaches import BREACHES
 from games import FAMILIES, made
+from raised import raises
 from typer.testing import CliRunner
 
 from agentgym_envs import cli
@@ -84,23 +85,16 @@ def test_a_check_with_nothing_to_look_at_is_not_called_ok(monkeypatch):
     ]
 
 
-@pytest.fixture(params=["brief", pytest.param("whole", marks=pytest.mark.full)])
-def length(request):
-    if request.param == "brief":
-        request.getfixturevalue("brief")
-    return request.param
-
-
 @pytest.mark.usefixtures("length")
 @pytest.mark.parametrize(
     "env_id",
     [
         "agentgym/Maze-v1",
-        "agentgym/TextCraft-v2",
-        "agentgym/Tools-v0",
         *(
             pytest.param(f"agentgym/{name}", marks=pytest.mark.full)
             for name in (
+                "TextCraft-v2",
+                "Tools-v0",
                 "LockedMaze-v1",
                 "TieredMaze-v0",
                 "LMRLMaze-v0",
@@ -282,16 +276,14 @@ def test_keywords_that_json_does_not_keep_are_refused():
     ],
 )
 def test_an_id_without_a_version_is_refused(env_id):
-    with pytest.raises(
-        ConformanceError, match="is not an id with a version, such as 'namespace/Name-v0'"
-    ) as caught:
+    with raises(ConformanceError, "'namespace/Name-v0'") as caught:
         check_text_env(env_id)
     assert "Maze" not in env_id or "Did you mean 'agentgym/Maze-v1'?" in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_an_unknown_id_is_named():
-    with pytest.raises(UnknownName, match="Did you mean 'agentgym/Maze-v1'"):
+    with raises(UnknownName, "'agentgym/Maze-v1'"):
         check_text_env("agentgym/Mase-v0")
 
 

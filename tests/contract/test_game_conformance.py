@@ -4,6 +4,7 @@ import re
 
 import pytest
 from broken_games import BREACHES
+from raised import raises
 from typer.testing import CliRunner
 
 from agentgym_envs import plugins, registry
@@ -31,10 +32,9 @@ PROPERTIES = [
     [
         pytest.param("foreign/Nim-v0", marks=pytest.mark.full),
         "foreign/Sum-v0",
-        "agentgym/Connect4-v1",
         *(
             pytest.param(f"agentgym/{name}-v1", marks=pytest.mark.full)
-            for name in ("TwentyQuestions", "Debate", "Negotiation")
+            for name in ("Connect4", "TwentyQuestions", "Debate", "Negotiation")
         ),
     ],
 )
@@ -79,12 +79,12 @@ def test_every_breach_of_a_game_is_caught(cls, what):
 @pytest.mark.usefixtures("broken")
 @pytest.mark.filterwarnings("ignore")
 def test_a_warning_during_pettingzoos_tests_is_an_error_where_nobody_else_makes_it_one():
-    with pytest.raises(ConformanceError, match=r"PettingZoo's parallel_api_test and .*out of date"):
+    with raises(ConformanceError, "parallel_api_test", "out of date"):
         check_text_parallel_env("broken/Outdated-v0")
 
 
 def test_what_is_no_game_is_named():
-    with pytest.raises(UnknownName, match="unknown game 'agentgym/Maze-v1'"):
+    with raises(UnknownName, "'agentgym/Maze-v1'"):
         check_text_parallel_env("agentgym/Maze-v1")
     with pytest.raises(ConformanceError, match="is not an id with a version"):
         check_text_parallel_env("foreign/Nim")

@@ -13,6 +13,7 @@ import planted_state
 import planted_tasks
 import planted_turns
 import pytest
+from raised import raises
 from typer.testing import CliRunner
 
 from agentgym_envs.cli import app
@@ -30,23 +31,25 @@ BUGS = [
     pytest.param(
         f"planted_{name}:{name}/{cls.__name__}-v0",
         what,
-        id=cls.__name__,
-        marks=[pytest.mark.full] * (number % 4 > 0),
+        length,
+        id=f"{cls.__name__}-{length}",
+        marks=[pytest.mark.full] * (length == "whole"),
     )
     for name, module in MODULES.items()
     for number, (cls, what) in enumerate(module.PLANTED.items())
+    for length in ("whole", "brief")[: 1 + (number % 4 == 0)]
 ]
 
 
-@pytest.mark.usefixtures("warm")
-@pytest.mark.parametrize(("env_id", "what"), BUGS)
+@pytest.mark.usefixtures("warm", "length")
+@pytest.mark.parametrize(("env_id", "what", "length"), BUGS, indirect=["length"])
 def test_every_planted_bug_is_found(env_id, what):
     with pytest.raises(ConformanceError, match=what) as caught:
         check_text_env(env_id)
     assert env_id in str(caught.value)
 
 
-@pytest.mark.usefixtures("warm")
+@pytest.mark.usefixtures("warm", "length")
 @pytest.mark.parametrize(
     "env_id",
     [
@@ -65,9 +68,7 @@ def test_a_correct_environment_passes(env_id):
 @pytest.mark.usefixtures("warm")
 def test_an_action_that_never_returns_is_found(monkeypatch):
     monkeypatch.setattr(limits, "ANSWER_S", 0.5)
-    with pytest.raises(
-        ConformanceError, match=r"Unanswered: step\('\\\\.*'\) has not returned after 0.5 seconds"
-    ):
+    with raises(ConformanceError, "CallTimeout: step(", "0.5"):
         check_text_env("planted_process:process/Hanging-v0")
 
 
@@ -83,7 +84,7 @@ def test_a_time_limit_leaves_the_timer_of_others(timer):
         signal.setitimer(signal.ITIMER_REAL, *before)
 
 
-@pytest.mark.usefixtures("warm")
+@pytest.mark.usefixtures("warm", "length")
 @pytest.mark.parametrize("where", ["", "AtReset", "InActions", "InOracle", "AtClose", "AtOnce"])
 def test_check_fails_where_an_environment_exits(where):
     checked = CliRunner().invoke(app, ["check", f"planted_turns:turns/Exiting{where}-v0"])

@@ -24,7 +24,7 @@ from scripted import play
 
 import agentgym_envs
 import agentgym_train
-from agentgym_envs.envs.web.proxy import Request
+from agentgym_envs.envs.web.proxy import ProxyRequest
 from agentgym_envs.pool import EnvPool
 from agentgym_train.data.types import Status
 from agentgym_train.rollout.tasks import Start
@@ -210,7 +210,7 @@ def test_12_sites_side_by_side_have_databases_of_their_own():
     def ask(host, method="GET", body=""):
         form = {"cookie": cookie, "content-type": "application/x-www-form-urlencoded"}
         return host.serve(
-            Request(method, ORIGINS["shop"] + "/cart", form, body.encode())
+            ProxyRequest(method, ORIGINS["shop"] + "/cart", form, body.encode())
         ).body.decode()
 
     empty = ask(two)

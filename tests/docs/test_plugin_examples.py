@@ -2,6 +2,7 @@
 
 import gc
 import json
+import sys
 import threading
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,7 +10,9 @@ from types import SimpleNamespace
 import pytest
 import tiny
 import torch
+from raised import raises
 
+from agentgym_envs import processes
 from agentgym_train import plugins
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group, Trajectory, Turn
@@ -35,6 +38,16 @@ BEST, LINEAR, BACKGROUND, MESSAGES = (
     )
 )
 LONGEST = {"loss": 25, "curriculum": 20, "generator": 60, "environment": 60, "source": 60}
+
+
+@pytest.fixture(autouse=True)
+def imports(monkeypatch):
+    """The examples' folder leaves the path of modules, for the other tests of the process."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(processes, "_appended", [])
+    yield
+    for name in [name for name in sys.modules if name.startswith("new_")]:
+        del sys.modules[name]
 
 
 @pytest.mark.parametrize("kind", LONGEST)
@@ -65,7 +78,7 @@ def test_the_schedule():
     options = {"name": LINEAR, "start": 3, "limit": 8, "delta": 2, "every": 2}
     linear = plugins.make_object(plugins.CURRICULUM, options)
     assert [linear.horizon(step) for step in range(8)] == [3, 3, 5, 5, 7, 7, 8, 8]
-    with pytest.raises(ConfigError, match=r"curriculum\.every"):
+    with raises(ConfigError, "curriculum.every"):
         plugins.make(plugins.CURRICULUM, options | {"every": 0})
     assert check_curriculum(options)
 
@@ -155,5 +168,5 @@ def test_a_file_without_conversations_is_refused_before_any_work(tmp_path, text)
     options = written(tmp_path, roles=("assistant", "user"))
     if text is not None:
         Path(options["file"]).write_text(text)
-    with pytest.raises(ConfigError, match=r"source\.file="):
+    with raises(ConfigError, "source.file="):
         plugins.make(plugins.SOURCE, options).check(None, None)

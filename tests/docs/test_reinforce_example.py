@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import tiny
 import torch
+from raised import raises
 from scripts import load
 
 EXAMPLE = Path(__file__).parents[2] / "docs/examples/reinforce.py"
@@ -91,7 +92,7 @@ def test_a_prompt_is_the_conversation_so_far_and_all_failures_end_the_run(
     assert "seed 1<|im_end|>" in prompts[0]
     assert all(after.startswith(before) for before, after in pairwise(prompts))
     args.keywords = {"every": 1}
-    with pytest.raises(Exception, match="a seventh step"):
+    with raises(Exception, "seventh step"):
         reinforce.train(args)
 
 

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from raised import raises
 from scripts import load
 
 from agentgym_envs import registry
@@ -68,7 +69,7 @@ def test_an_environment_without_a_row_is_an_error(monkeypatch):
     head, rows, notes = families.readme_table()
     del rows["agentgym/Maze-v1"]
     monkeypatch.setattr(families, "readme_table", lambda: (head, rows, notes))
-    with pytest.raises(ValueError, match="agentgym/Maze-v1"):
+    with raises(ValueError, "agentgym/Maze-v1"):
         families.index(str)
 
 
@@ -99,7 +100,7 @@ def test_speed_names_families_only():
 
 def test_a_family_without_rows_is_an_error(monkeypatch):
     monkeypatch.setitem(speed.SOURCES, "maze", speed.Source("env_throughput.md", "Maze, "))
-    with pytest.raises(ValueError, match=r"env_throughput\.md has no command, or no row"):
+    with raises(ValueError, "env_throughput.md"):
         speed.speed("maze")
 
 

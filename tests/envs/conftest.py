@@ -11,6 +11,6 @@ def browser():
     """A real one, for pages of ours; its host names lead nowhere."""
     from agentgym_envs.envs.web import chromium
 
-    taken = chromium.process.take(chromium.Setting())
+    taken = chromium.process.take(chromium.BrowserOptions())
     yield taken.browser
     chromium.process.give_back(taken)

@@ -5,6 +5,7 @@ import sys
 import textwrap
 
 import pytest
+from some import full
 
 from agentgym_envs import cache
 
@@ -68,7 +69,7 @@ def test_a_build_that_fails_leaves_nothing_and_keeps_its_error(tmp_path, error):
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, *full(signal.SIGINT)])
 def test_a_signal_leaves_no_draft(tmp_path, number):
     process, draft = start_builder(tmp_path / "thing")
     assert os.path.exists(draft)

@@ -6,6 +6,7 @@ import logging
 import os
 
 import pytest
+from raised import raises
 
 from agentgym_envs import cache, locks
 from agentgym_envs.envs.search.index import alone
@@ -52,7 +53,7 @@ def test_another_failure_is_one_line_and_leaves_a_folder_that_can_be_used(
     settings = RunSettings(agent="chat", format="plain", horizon=3, options={})
     with monkeypatch.context():
         fails(number)
-        with pytest.raises(ArgumentError, match=r"^cannot lock .*episodes\.jsonl: ") as caught:
+        with raises(ArgumentError, "episodes.jsonl") as caught:
             RunRecord(tmp_path / "run", settings)
         assert "\n" not in str(caught.value)
     monkeypatch.undo()

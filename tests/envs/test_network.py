@@ -1,6 +1,7 @@
 """Environment variables that no HTTP client can use: one line names the variable."""
 
 import pytest
+from some import full
 
 from agentgym_envs.envs.search.server import HTTPRetriever
 from agentgym_envs.errors import ArgumentError
@@ -46,7 +47,7 @@ def refused(url):
     return message
 
 
-@pytest.mark.parametrize("variable", ["ALL_PROXY", "all_proxy", "HTTPS_PROXY", "http_proxy"])
+@pytest.mark.parametrize("variable", ["ALL_PROXY", "http_proxy", *full("all_proxy", "HTTPS_PROXY")])
 @pytest.mark.parametrize(
     ("address", "fault"),
     [

@@ -5,6 +5,7 @@ import textwrap
 
 import gymnasium
 import pytest
+from raised import raises
 from typer.testing import CliRunner
 
 import agentgym_envs
@@ -113,9 +114,9 @@ def test_the_entry_points_say_the_step_limits():
 
 
 def test_an_unknown_id_names_the_nearest():
-    with pytest.raises(errors.UnknownName, match="Did you mean 'agentgym/TextCraft-v2'"):
+    with raises(errors.UnknownName, "'agentgym/TextCraft-v2'"):
         registry.spec("agentgym/TextCraf-v0")
-    with pytest.raises(errors.UnknownName, match="Did you mean 'agentgym/Maze-v1'"):
+    with raises(errors.UnknownName, "'agentgym/Maze-v1'"):
         registry.spec("agentgym/Maze")
 
 
@@ -126,12 +127,12 @@ def test_a_module_that_does_not_import_says_so(tmp_path, monkeypatch):
         ("no_such_module", "no_such_module"),
         ("lame_module", "package_that_is_not_there"),
     ):
-        with pytest.raises(errors.BrokenPlugin, match=f"module '{module}' fails to import.*{why}"):
+        with raises(errors.BrokenPlugin, f"module '{module}'", why):
             registry.spec(f"{module}:agentgym/Maze-v1")
 
 
 def test_an_unknown_id_of_a_module_names_those_of_the_module():
-    with pytest.raises(errors.UnknownName, match="Did you mean 'support/Hash-v0'") as raised:
+    with raises(errors.UnknownName, "'support/Hash-v0'") as raised:
         registry.spec("hash_env:support/Hsh-v0")
     assert str(raised.value).endswith("Known: support/Hash-v0.")
 
@@ -185,7 +186,7 @@ def test_two_distributions_with_one_name_are_both_named(site):
         lambda i: EnvPool(i, 1),
         lambda i: plugins.load(GROUP, i),
     ):
-        with pytest.raises(errors.DuplicateName, match=r"acme-(one|two) and acme-(one|two)"):
+        with raises(errors.DuplicateName, "acme-one", "acme-two"):
             use("acme/Guess-v0")
 
 
@@ -210,7 +211,7 @@ def test_a_wrong_registration_is_listed_and_fails_when_used(site, line, message)
     dist(site, "acme-wrong", line + "\nacme/Fine-v0 = acme_echo:EchoEnv\n")
     registry.register_all()
     env_id = line.split(" = ")[0]
-    with pytest.raises(errors.BrokenPlugin, match="acme-wrong") as error:
+    with raises(errors.BrokenPlugin, "acme-wrong") as error:
         registry.make(env_id)
     assert message in str(error.value)
     assert one_line(error)
@@ -304,12 +305,12 @@ def test_a_broken_plugin_is_listed_and_fails_when_used(site):
     registry.register_all()
     assert "acme/Broken-v0" in plugins.discover(GROUP)
     for use in (lambda i: plugins.load(GROUP, i), registry.make):
-        with pytest.raises(errors.BrokenPlugin, match=r"acme-broken.*ZeroDivisionError") as error:
+        with raises(errors.BrokenPlugin, "acme-broken", "ZeroDivisionError") as error:
             use("acme/Broken-v0")
         assert one_line(error)
-    with pytest.raises(errors.BrokenPlugin, match=r"acme-broken.*NoSuchEnv.*'EchoEnv'"):
+    with raises(errors.BrokenPlugin, "acme-broken", "NoSuchEnv", "'EchoEnv'"):
         registry.make("acme/Lost-v0")
-    with pytest.raises(errors.UnknownName, match="Did you mean 'acme/Broken-v0'"):
+    with raises(errors.UnknownName, "'acme/Broken-v0'"):
         plugins.load(GROUP, "acme/Brokn-v0")
     assert "acme/Broken-v0" in CliRunner().invoke(app, ["list"]).output
     assert (
@@ -326,21 +327,22 @@ def test_what_a_plugin_lacks_or_raises_is_one_line_with_its_name(site, monkeypat
         " acme_echo:EchoEnv\n",
     )
     registry.register_all()
-    with pytest.raises(errors.BrokenPlugin, match=r"MuteEnv of acme-echo lacks actions, oracle"):
+    with raises(errors.BrokenPlugin, "MuteEnv", "acme-echo", "actions, oracle"):
         gymnasium.make("acme/Mute-v0")
-    with pytest.raises(
+    with raises(
         errors.EnvRaised,
-        match=(
-            r"acme/Angry-v0 of acme-echo raised ZeroDivisionError at acme_echo.py:\d+: no tasks"
-            r" today"
-        ),
+        "acme/Angry-v0",
+        "acme-echo",
+        "ZeroDivisionError",
+        "acme_echo.py:",
+        "no tasks today",
     ):
         registry.make("acme/Angry-v0")
-    with pytest.raises(errors.EnvRaised, match=r"acme-echo raised TypeError at acme_echo\.py"):
+    with raises(errors.EnvRaised, "acme-echo", "TypeError", "acme_echo.py"):
         registry.make("acme/Echo-v0", fail="type")
-    with pytest.raises(errors.EnvRaised, match="acme-echo raised SystemExit"):
+    with raises(errors.EnvRaised, "acme-echo", "SystemExit"):
         registry.make("acme/Echo-v0", fail="exit")
-    with pytest.raises(errors.ArgumentError, match="acme/Echo-v0 does not take 'fall'"):
+    with raises(errors.ArgumentError, "acme/Echo-v0", "'fall'"):
         registry.make("acme/Echo-v0", fall="type")
     for env_id, words in (
         ("acme/Mute-v0", "lacks actions, oracle"),
@@ -415,9 +417,7 @@ def test_a_game_that_is_none_lacks_methods_or_raises_is_one_line_with_its_name(s
 
 def test_a_missing_extra_is_the_pip_command(monkeypatch):
     monkeypatch.setattr("agentgym_envs.envs.textworld.env.find_spec", lambda name: None)
-    with pytest.raises(
-        errors.MissingExtra, match=r'python -m pip install "agentgym-envs\[textworld\]"'
-    ):
+    with raises(errors.MissingExtra, "agentgym-envs[textworld]"):
         gymnasium.make("agentgym/TWSimple-v1")
 
 

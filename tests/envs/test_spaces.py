@@ -1,8 +1,8 @@
 import json
 
-import pytest
 from gymnasium.utils.env_checker import check_space_limit
 from gymnasium.vector.utils import batch_space
+from raised import raises
 
 from agentgym_envs.spaces import Unicode
 
@@ -32,7 +32,7 @@ def test_it_batches_and_has_no_flat_form():
 def test_equality_and_bad_arguments():
     assert Unicode() == Unicode()
     assert Unicode(sample_length=3) != Unicode()
-    with pytest.raises(ValueError, match="at least 1, not 0"):
+    with raises(ValueError, "not 0"):
         Unicode(sample_length=0)
-    with pytest.raises(ValueError, match="no mask"):
+    with raises(ValueError, "mask"):
         Unicode().sample(mask=1)

@@ -1,6 +1,6 @@
 import random
 
-import pytest
+from raised import raises
 
 from agentgym_envs.errors import TaskError, UnknownName
 from agentgym_envs.tasks import Task, TaskSet, select, split_of, stable_hash
@@ -20,18 +20,15 @@ def test_globs_narrow_a_split():
 
 
 def test_wrong_names_say_what_is_right():
-    with pytest.raises(UnknownName, match="Did you mean 'test'"):
+    with raises(UnknownName, "'test'"):
         select(TASKS, "tset", None)
-    with pytest.raises(
-        TaskError,
-        match=r"\['nothing-\*'\] selects nothing of split 'train'; an id there looks like 'easy-0'",
-    ):
+    with raises(TaskError, "['nothing-*']", "'train'", "'easy-0'"):
         select(TASKS, "train", "nothing-*")
-    with pytest.raises(TaskError, match="split 'dev' has no task"):
+    with raises(TaskError, "'dev'"):
         select(TASKS, "dev", None)
-    with pytest.raises(TaskError, match="Did you mean 'hard-5'"):
+    with raises(TaskError, "'hard-5'"):
         TASKS.get("hard-55")
-    with pytest.raises(TaskError, match="two tasks are called 'a'"):
+    with raises(TaskError, "'a'"):
         TaskSet([Task(id="a", split="train")] * 2)
 
 

@@ -2,6 +2,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
+from raised import raises
 
 from agentgym_envs.errors import ArgumentError, TaskError, WorkerDied
 from agentgym_envs.vector import TextVectorEnv
@@ -109,7 +110,7 @@ def test_after_an_interrupted_step_a_reset_answers_what_was_asked(mode, after, m
     Interrupt(vector._pool, monkeypatch, after=after)
     with pytest.raises(KeyboardInterrupt):
         vector.step(["x", "x"])
-    with pytest.raises(gymnasium.error.ResetNeeded, match="interrupted"):
+    with raises(gymnasium.error.ResetNeeded, "interrupted"):
         vector.step(["x", "x"])
     for seed in (8, 20):
         observations, _ = vector.reset(seed=seed)
@@ -133,10 +134,10 @@ def test_each_environment_can_have_a_task_of_its_own():
     drawn = gymnasium.make("agentgym/Maze-v1", split="test").reset(seed=4)[1]["task_id"]
     assert infos["task_id"].tolist() == [ids[4], drawn, ids[0]]
     for options in ({"task_id": [ids[0]]}, {"reset_mask": np.array([True])}):
-        with pytest.raises(ArgumentError, match="for 3 environments"):
+        with raises(ArgumentError, "3 environments"):
             vector.reset(options=options)
     for seeds in ([1, 2], [1, 2, 3, 4], []):
-        with pytest.raises(ValueError, match=f"{len(seeds)} seeds for 3 environments"):
+        with raises(ValueError, f"{len(seeds)} seeds", "3 environments"):
             vector.reset(seed=seeds)
     vector.close()
 
@@ -146,7 +147,7 @@ def test_without_autoreset_the_caller_resets_by_mask():
     vector.reset(seed=[7, 8])
     _, _, terminated, _, _ = vector.step(["x", "x"])
     assert terminated.all()
-    with pytest.raises(gymnasium.error.ResetNeeded, match=r"\[0, 1\]"):
+    with raises(gymnasium.error.ResetNeeded, "[0, 1]"):
         vector.step(["x", "x"])
     observations, _ = vector.reset(seed=[9, 9], options={"reset_mask": np.array([True, False])})
     assert observations == ("seed 9", "turn 1")
@@ -170,12 +171,12 @@ def test_a_failure_with_autoreset_in_the_same_step_is_in_the_final_info(fault):
 
 def test_what_a_reset_cannot_do_is_the_callers_error():
     vector = TextVectorEnv("agentgym/Maze-v1", 1)
-    with pytest.raises(TaskError, match="nowhere-1") as error:
+    with raises(TaskError, "nowhere-1") as error:
         vector.reset(options={"task_id": "nowhere-1"})
     assert "raised" not in str(error.value)
-    with pytest.raises(ArgumentError, match="unknown reset option 'colour'"):
+    with raises(ArgumentError, "'colour'"):
         vector.reset(options={"colour": 1})
-    with pytest.raises(ArgumentError, match="seed=-1"):
+    with raises(ArgumentError, "seed=-1"):
         vector.reset(seed=-1)
     vector.reset(seed=1)
     vector.close()
@@ -230,7 +231,7 @@ def test_gymnasiums_own_vector_environments_work():
 
 
 def test_shared_memory_is_an_error_and_never_a_constant_string():
-    with pytest.raises(Exception, match="shared_memory"):
+    with raises(Exception, "shared_memory"):
         AsyncVectorEnv([make] * 2, shared_memory=True)
 
 
@@ -265,16 +266,16 @@ def test_attributes_calls_and_pictures_are_gymnasiums(rendered):
         assert vector.get_attr("mark") == ("a", {"b": 1})
         with pytest.raises(ValueError, match=r"(?i)values"):
             vector.set_attr("mark", [1])
-        with pytest.raises(AttributeError, match="nowhere"):
+        with raises(AttributeError, "nowhere"):
             vector.get_attr("nowhere")
     for vector in rendered:
         with pytest.raises(TypeError, match="1 positional argument"):
             vector.call("actions", 1)
-    with pytest.raises(TypeError, match="EnvSpec cannot leave the environment's process"):
+    with raises(TypeError, "EnvSpec"):
         ours.get_attr("spec")
-    with pytest.raises(ArgumentError, match="cannot leave"):
+    with raises(ArgumentError, "leave"):
         ours.set_attr("mark", object())
-    with pytest.raises(ArgumentError, match=r"use reset\(\)"):
+    with raises(ArgumentError, "reset()"):
         ours.call("reset", seed=1)
     observations, *_ = ours.step(["look", "look"])
     assert observations == theirs.step(["look", "look"])[0]
@@ -287,7 +288,7 @@ def test_calls_before_a_reset_after_a_failure_and_after_the_end():
         vector.render()
     vector.reset(seed=1)
     vector.step(["die", "ok"])
-    with pytest.raises(WorkerDied, match="environment 0 was lost"):
+    with raises(WorkerDied, "environment 0"):
         vector.get_attr("render_mode")
     vector.step(["ok", "ok"])
     assert vector.get_attr("render_mode") == (None, None)
@@ -303,7 +304,7 @@ def test_a_call_that_is_interrupted_leaves_no_result_for_a_step(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         vector.get_attr("render_mode")
     assert vector.get_attr("render_mode") == (None, None)
-    with pytest.raises(gymnasium.error.ResetNeeded, match="interrupted"):
+    with raises(gymnasium.error.ResetNeeded, "interrupted"):
         vector.step(["x", "x"])
     assert vector.reset(seed=7)[0] == ("seed 7", "seed 8")
     vector.close()
@@ -311,9 +312,9 @@ def test_a_call_that_is_interrupted_leaves_no_result_for_a_step(monkeypatch):
 
 @pytest.mark.parametrize("mode", ["human", "rgb_array", 3])
 def test_a_render_mode_that_cannot_be_is_refused_at_once(mode):
-    with pytest.raises(ArgumentError, match="render_mode must be None or one of"):
+    with raises(ArgumentError, "render_mode"):
         gymnasium.make_vec("agentgym/Maze-v1", num_envs=2, render_mode=mode)
-    with pytest.raises(ArgumentError, match=r"one of \[\] in a vector"):
+    with raises(ArgumentError, "[]"):
         TextVectorEnv("hash_env:support/Hash-v0", 2, render_mode="ansi")
 
 
@@ -323,7 +324,7 @@ def test_a_render_mode_that_cannot_be_is_refused_at_once(mode):
 def test_actions_that_are_no_list_of_texts_are_refused_and_change_nothing(actions, rendered):
     ours, _ = rendered
     ours.reset(seed=1)
-    with pytest.raises(ArgumentError, match="action"):
+    with raises(ArgumentError, "action"):
         ours.step(actions)
     observations, *_ = ours.step(np.array(["look", "look"]))
     assert observations == ours.render()
@@ -354,6 +355,6 @@ def test_what_a_reset_cannot_read_changes_nothing(given, rendered):
 def test_the_number_of_actions_is_checked():
     vector = gymnasium.make_vec("agentgym/Maze-v1", num_envs=2)
     vector.reset(seed=0)
-    with pytest.raises(ValueError, match="3 actions for 2 environments"):
+    with raises(ValueError, "3", "2 environments"):
         vector.step(["a", "b", "c"])
     vector.close()

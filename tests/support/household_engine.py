@@ -21,9 +21,9 @@ from textworld.envs import PddlEnv
 from textworld.generator.game import EntityInfo
 
 from agentgym_envs.envs.household.env import goal_words
-from agentgym_envs.envs.household.plan import Planner
-from agentgym_envs.envs.household.rooms import Design, furnish, goal_of
-from agentgym_envs.envs.household.world import World
+from agentgym_envs.envs.household.plan import HousePlanner
+from agentgym_envs.envs.household.rooms import TaskDesign, furnish, goal_of
+from agentgym_envs.envs.household.world import HouseWorld
 
 RULES = {
     name: files("alfworld").joinpath("data", f"alfred.{kind}").read_text(encoding="utf-8")
@@ -78,10 +78,10 @@ class Engine:
 
 
 RECORDED = {
-    Design("pick_cool_then_place_in_recep", "Mug", "Microwave", 29, 0): "random",
-    Design("pick_clean_then_place_in_recep", "Cloth", "CounterTop", 425, 0): "oracle",
-    Design("look_at_obj_in_light", "Pen", "DeskLamp", 308, 0): "hostile",
-    Design("pick_two_obj_and_place", "Vase", "CoffeeTable", 215, 0): "random",
+    TaskDesign("pick_cool_then_place_in_recep", "Mug", "Microwave", 29, 0): "random",
+    TaskDesign("pick_clean_then_place_in_recep", "Cloth", "CounterTop", 425, 0): "oracle",
+    TaskDesign("look_at_obj_in_light", "Pen", "DeskLamp", 308, 0): "hostile",
+    TaskDesign("pick_two_obj_and_place", "Vase", "CoffeeTable", 215, 0): "random",
 }
 """A game in a room of each kind, and the way to play it. All but the second one are wild."""
 
@@ -95,8 +95,8 @@ def recorded(design, mode):
     facts, goal, words = furnish(design), goal_of(design), goal_words(design)
     if mode != "oracle":
         wild(facts, goal, rng)
-    world, turns, command = World(facts), [], ""
-    engine, planner = Engine(facts, goal, words.removesuffix(".")), Planner(world, goal)
+    world, turns, command = HouseWorld(facts), [], ""
+    engine, planner = Engine(facts, goal, words.removesuffix(".")), HousePlanner(world, goal)
     for _ in range(41):
         feedback, listed, won = engine.shown()
         turns.append([command, feedback, [c for c in listed if not c.startswith("go to ")], won])

@@ -69,12 +69,7 @@ def groups(played=GROUPS):
     )
 
 
-FEW = (
-    "stage 0 float32",
-    "stage 2 bfloat16",
-    "stage 3 minibatches",
-    "stage 3 float32 checkpointed",
-)
+FEW = ("stage 0 float32", "stage 2 bfloat16", f"stage 3 minibatches{CHECKPOINTED}")
 """Cases outside ``tox run -e full``. Each stage shares work differently."""
 
 

@@ -7,7 +7,7 @@ import threading
 from agentgym_envs.core import Outcome
 from agentgym_envs.envs.web.env import WebEnv
 from agentgym_envs.envs.web.look import find
-from agentgym_envs.envs.web.proxy import Reply
+from agentgym_envs.envs.web.proxy import ProxyReply
 from agentgym_envs.tasks import Task, TaskSet
 
 ORIGIN = "http://pages.test"
@@ -36,8 +36,8 @@ class PagesEnv(WebEnv):
             return False
         return (
             page
-            if isinstance(page, Reply)
-            else Reply(200, {"content-type": "text/html; charset=utf-8"}, page.encode())
+            if isinstance(page, ProxyReply)
+            else ProxyReply(200, {"content-type": "text/html; charset=utf-8"}, page.encode())
         )
 
     def open(self, task: Task, rng: random.Random, session):

@@ -320,7 +320,7 @@ PLANTED = {
     Shouting: r"the tasks 'train-\d' and 'test-\d' have the same content, up to case",
     Shortcut: r"a policy that plays 'skip' when it is listed wins 24 of 24 tasks",
     ShortcutLater: r"a policy that plays 'skip' when it is listed wins 24 of 24 tasks",
-    Patience: "a policy that plays the first listed action in every turn wins 24 of 24 tasks",
+    Patience: r"a policy that plays the first listed action in every turn wins (\d+) of \1 tasks",
     Variety: "random listed actions win 6 of 6 tasks.* also with another last action",
     Generous: "random listed actions win 6 of 6 tasks",
     Correcting: r"\d+ of \d+ answers to a mistake name the right action: after .* 'No, say",

@@ -39,7 +39,7 @@ def write(folder, **sections):
             "workers": 1,
         },
         "model": {"max_context": 256},
-        "scratch": {"hidden": 32, "episodes": 100, "steps": 120, "turns": 8},
+        "scratch": {"hidden": 32, "episodes": 60, "steps": 60, "turns": 8},
         "rollout": {"max_new_tokens": 5},
         "algorithm": {"name": "grpo"},
         "engine": {"lr": 1e-3},

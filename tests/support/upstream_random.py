@@ -248,7 +248,7 @@ def of_theirs(evaluators, spec, answer, url):
 
 
 def of_ours(spec, answer, url):
-    scene = ours.Scene(
+    scene = ours.EvaluationInput(
         Page(url), lambda: nullcontext(Page("about:blank")), helpers=HELPERS, judge=judge
     )
     try:

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from types import ModuleType, SimpleNamespace
 
 from agentgym_envs import registry
-from agentgym_envs.envs.shop.catalogue import Goal, Product, embedded
+from agentgym_envs.envs.shop.catalogue import Product, ShoppingGoal, embedded
 from agentgym_envs.envs.shop.reward import title_nouns
 
 SOURCE = os.environ.get("WEBSHOP_SOURCE", "")
@@ -38,7 +38,7 @@ LAMP = Product(
     path="Garden › Lighting › Lamps",
     attributes=("dimmable", "easy assembly"),
 )
-GOAL = Goal(LAMP, "i need a lamp", ("dimmable", "touch switch"), ("amber", "bronze"), 30.0)
+GOAL = ShoppingGoal(LAMP, "i need a lamp", ("dimmable", "touch switch"), ("amber", "bronze"), 30.0)
 
 
 def as_files(folder, products, goals=(), *, human=True):

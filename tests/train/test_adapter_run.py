@@ -5,6 +5,7 @@ import peft
 import pytest
 import small_run
 import torch
+from raised import raises
 from trainers import make
 from transformers import AutoModelForCausalLM
 
@@ -103,9 +104,7 @@ def test_a_checkpoint_of_another_adapter_is_refused_in_one_line(tmp_path):
         (state.model["lora"] | {"rank": 8}, "an adapter of rank 8, alpha 32 on down_proj, q_proj"),
         (None, "no adapter"),
     ):
-        with pytest.raises(
-            CheckpointError, match=f"rank 4, alpha 32 on .* has .* and {words}"
-        ) as caught:
+        with raises(CheckpointError, "rank 4, alpha 32", words) as caught:
             checkpoint.check_fits(
                 state, newest, model=state.model | {"lora": adapter}, zero_stage=2, processes=1
             )

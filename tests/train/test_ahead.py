@@ -11,6 +11,7 @@ import pytest
 import small_run
 import tiny
 import torch
+from raised import raises
 from trainers import make
 
 from agentgym_envs.pool import EnvDescription
@@ -340,7 +341,7 @@ def test_a_trainer_of_an_unresolved_configuration_has_them_too(tmp_path):
 
 def test_the_engine_cannot_sleep_while_the_generator_works(tmp_path):
     path = small_run.write(tmp_path, rollout={"ahead": 1}, engine={"sleep": True})
-    with pytest.raises(ConfigError, match=r"rollout\.ahead=1.*engine\.sleep=true"):
+    with raises(ConfigError, "rollout.ahead=1", "engine.sleep=true"):
         configuration.load(path)
 
 

@@ -8,6 +8,8 @@ import tomllib
 
 import pytest
 import small_run
+from raised import raises
+from some import every
 from typer.testing import CliRunner
 
 from agentgym_envs import plugins as discovery
@@ -68,29 +70,32 @@ def refusal(tmp_path, *overrides):
 ACME = "curriculum={name='acme'}"
 
 
-@pytest.mark.parametrize("kind", plugins.KINDS, ids=lambda kind: kind.section)
+BROKEN = [
+    ("import no_such_module", "No module named 'no_such_module'"),
+    ("1 / 0", "ZeroDivisionError"),
+    ("class Other: pass", "has no attribute 'Acme'"),
+    ("class Acme: pass", "Acme is not a subclass of agentgym_train."),
+    ("def Acme(): pass", "is not a class"),
+    ("@dataclass\nclass Acme(BASE): pass", "Acme lacks FIRST"),
+    ("class Acme(BASE):\n    def build(self): pass", "build is not a class method"),
+    (f"class Acme(BASE):\n{BUILD}    Options = 3", "Acme.Options is not a dataclass"),
+    (f"class Acme(BASE):\n{BUILD}    turns: int = 1", "has the fields turns and is not a data"),
+    ("from agentgym_train import BASEPlugin", "BASEPlugin is now BASE"),
+    (
+        f"class Acme(BASE):\n{BUILD}{OPTIONS}        x: 'Nothing' = 1",
+        "name 'Nothing' is not defined",
+    ),
+    (
+        f"class Acme(BASE):\n{BUILD}{OPTIONS}        def __post_init__(self): {{}}['x']",
+        "cannot be made: KeyError('x')",
+    ),
+]
+
+
 @pytest.mark.parametrize(
-    ("code", "message"),
-    [
-        ("import no_such_module", "No module named 'no_such_module'"),
-        ("1 / 0", "ZeroDivisionError"),
-        ("class Other: pass", "has no attribute 'Acme'"),
-        ("class Acme: pass", "Acme is not a subclass of agentgym_train."),
-        ("def Acme(): pass", "is not a class"),
-        ("@dataclass\nclass Acme(BASE): pass", "Acme lacks FIRST"),
-        ("class Acme(BASE):\n    def build(self): pass", "build is not a class method"),
-        (f"class Acme(BASE):\n{BUILD}    Options = 3", "Acme.Options is not a dataclass"),
-        (f"class Acme(BASE):\n{BUILD}    turns: int = 1", "has the fields turns and is not a data"),
-        ("from agentgym_train import BASEPlugin", "BASEPlugin is now BASE"),
-        (
-            f"class Acme(BASE):\n{BUILD}{OPTIONS}        x: 'Nothing' = 1",
-            "name 'Nothing' is not defined",
-        ),
-        (
-            f"class Acme(BASE):\n{BUILD}{OPTIONS}        def __post_init__(self): {{}}['x']",
-            "cannot be made: KeyError('x')",
-        ),
-    ],
+    ("kind", "code", "message"),
+    every(5, [(kind, *broken) for kind in plugins.KINDS for broken in BROKEN]),
+    ids=lambda value: getattr(value, "section", None),
 )
 def test_one_that_cannot_be_made(install, tmp_path, kind, code, message):
     first = next(name for name in vars(kind.base) if name in kind.base.__abstractmethods__)
@@ -149,12 +154,7 @@ def test_the_object_that_is_built_needs_all_methods(install):
         f"{half}class Acme(Curriculum):\n    @classmethod\n"
         "    def build(cls, options): return Half()"
     )
-    with pytest.raises(
-        BrokenPlugin,
-        match=(
-            "Half lacks difficulties, observe, state_dict, load_state_dict of Curriculum: inherit"
-        ),
-    ):
+    with raises(BrokenPlugin, "load_state_dict"):
         plugins.make_object(plugins.CURRICULUM, {"name": "acme"})
 
 
@@ -171,10 +171,10 @@ def test_its_options_are_validated_like_ours(install):
         " horizon(self, step): return 5"
     )
     for value in (1.5, True, 3.0, "3", float("nan")):
-        with pytest.raises(ConfigError, match=r"curriculum\.turns"):
+        with raises(ConfigError, "curriculum.turns"):
             plugins.make(plugins.CURRICULUM, {"name": "acme", "turns": value})
     for value in (float("nan"), float("inf"), True):
-        with pytest.raises(ConfigError, match=r"curriculum\.share"):
+        with raises(ConfigError, "curriculum.share"):
             plugins.make(plugins.CURRICULUM, {"name": "acme", "share": value})
     assert plugins.make(plugins.CURRICULUM, {"name": "acme", "share": 1}).options.share == 1.0
 
@@ -215,7 +215,7 @@ def test_whole_numbers_of_numpy_are_whole_numbers(install, kind):
     if kind == "int64":
         assert type(tasks.checked_horizon(made, 0)) is int
     else:
-        with pytest.raises(BrokenPlugin, match="acme-tools"):
+        with raises(BrokenPlugin, "acme-tools"):
             tasks.checked_horizon(made, 0)
 
 

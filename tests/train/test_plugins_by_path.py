@@ -10,6 +10,7 @@ import small_run
 import tomli_w
 from warm import Warm
 
+from agentgym_envs import processes
 from agentgym_envs.errors import AgentGymError
 from agentgym_train import config as configuration
 from agentgym_train import plugins
@@ -40,12 +41,13 @@ def home(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path / "elsewhere")
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(processes, "_appended", [])
+    monkeypatch.setattr(plugins, "_by_place", {})
     for name in ("loss", "curriculum"):
         shutil.copy(EXAMPLES / f"new_{name}.py", tmp_path)
     yield tmp_path
     for name in [name for name in sys.modules if name.startswith(("new_", "every_"))]:
         del sys.modules[name]
-    plugins._by_place.clear()
 
 
 @pytest.mark.parametrize("kind", plugins.KINDS[1:], ids=lambda kind: kind.section)

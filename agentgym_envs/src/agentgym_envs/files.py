@@ -16,12 +16,19 @@ def replacing(path: Path) -> Iterator[TextIO]:
     and the draft is removed. A killed process can leave a draft: its name begins with a dot and the
     name of the file. Several processes can write at once, because each draft has a unique name.
 
+    A link stays: its target is replaced. A device or a pipe, such as ``/dev/null``, is written to.
+
     Args:
         path: the file, in an existing folder.
 
     Raises:
         OSError: the file cannot be written.
     """
+    if path.exists() and not path.is_file():
+        with path.open("w", encoding="utf-8", newline="\n") as file:
+            yield file
+        return
+    path = Path(os.path.realpath(path))
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         with draft.open("w", encoding="utf-8", newline="\n") as file:

@@ -9,9 +9,9 @@ unknown key is an error. A plugin without state is this dataclass itself. A plug
 nested dataclass ``Options``; its constructor gets the options and the parts of the run that
 ``build`` names.
 
-The methods in this order: the class methods get the options and run before any work, ``build``
-makes the object of a run, and the other methods are the object's. A method without
-``@abstractmethod`` is a hook: override it only if its default does not fit.
+The class methods ``check`` and ``group_sizes`` get the options before any work. The class method
+``build`` makes the object of a run from the options. A method without ``@abstractmethod`` is a
+hook: override it only if its default does not fit.
 
 This module imports no torch; types that need it are imported for type checkers only.
 """

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import gymnasium
 import pytest
+from raised import raises
 from stub_model import StubModel, nonsense, ok, policy, status
 
 pytest.importorskip("inspect_ai", reason="needs Inspect: run `tox run -e inspect`")
@@ -192,9 +193,9 @@ def test_interval_of_one_family_and_of_none():
 
 
 def test_names_that_do_not_exist():
-    with pytest.raises(UnknownName, match="Depth 2"):
+    with raises(UnknownName, "Depth 2"):
         family("Depth2")
-    with pytest.raises(UnknownName, match="react"):
+    with raises(UnknownName, "react"):
         suite(action_format="reakt")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import gymnasium
 import pytest
+from raised import raises
 from stub_model import StubModel, nonsense, ok, policy, status
 from typer.testing import CliRunner
 
@@ -192,11 +193,11 @@ def test_names_that_do_not_exist():
     def load(**options):
         return list(AgentGymTaskset(AgentGymConfig(id="agentgym-verifiers", **options)))
 
-    with pytest.raises(UnknownName, match="Depth 2"):
+    with raises(UnknownName, "Depth 2"):
         load(only=["Depth2"])
-    with pytest.raises(UnknownName, match="react"):
+    with raises(UnknownName, "react"):
         load(action_format="reakt")
-    with pytest.raises(UnknownName, match="TextCraft"):
+    with raises(UnknownName, "TextCraft"):
         load(target="agentgym/TextKraft-v2")
-    with pytest.raises(ArgumentError, match="sprit"):
+    with raises(ArgumentError, "sprit"):
         load(target="agentgym/TextCraft-v2", kwargs={"sprit": 1})

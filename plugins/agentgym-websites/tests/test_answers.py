@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agentgym_envs.envs.web.answer_matching import KINDS, accepts
-from agentgym_envs.envs.web.evaluators import Scene, clean, evaluate
+from agentgym_envs.envs.web.evaluators import EvaluationInput, clean, evaluate
 from agentgym_websites import host as hosts
 from agentgym_websites.site import open_database
 from agentgym_websites.tasks.load import load
@@ -48,7 +48,7 @@ def instances():
 
 
 def scores(task, said, query):
-    return evaluate(task, said, Scene(None, None, query)).success
+    return evaluate(task, said, EvaluationInput(None, None, query)).success
 
 
 def test_fair_wordings_solve_every_template(instances, query):

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from agentgym_envs.envs.web.actions import Action
+from agentgym_envs.envs.web.actions import WebAction
 from agentgym_envs.envs.web.steps import choose, click, fill, goto, search
 from agentgym_envs.tasks import Task
 from agentgym_websites import host as hosts
@@ -84,7 +84,7 @@ def judged(host, task, browser, said):
     env = WebSitesEnv()
     env.host, env.task = host, Task(id=task["name"], split=task["split"], difficulty=1, data=task)
     outcome = env.judge(
-        Action("stop", text=said),
+        WebAction("stop", text=said),
         SimpleNamespace(page=SimpleNamespace(url=browser.url), another_tab=nullcontext),
     )
     env.host = None

@@ -9,7 +9,7 @@ import pytest
 
 import agentgym_envs  # noqa: F401  it registers the environment
 from agentgym_envs.envs.web.look import find
-from agentgym_envs.envs.web.proxy import Request
+from agentgym_envs.envs.web.proxy import ProxyRequest
 from agentgym_websites import host as hosts
 from agentgym_websites.code import repository
 from agentgym_websites.code.diff import blame, compare
@@ -36,7 +36,7 @@ class Visitor:
     def asks(self, method, path, form=None):
         headers = {"content-type": "application/x-www-form-urlencoded", "cookie": self.cookie}
         reply = self.host.serve(
-            Request(method, CODE + path, headers, urllib.parse.urlencode(form or {}).encode())
+            ProxyRequest(method, CODE + path, headers, urllib.parse.urlencode(form or {}).encode())
         )
         self.cookie = reply.headers.get("Set-Cookie", self.cookie).partition(";")[0]
         return reply

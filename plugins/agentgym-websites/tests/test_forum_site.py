@@ -7,7 +7,7 @@ import gymnasium
 import pytest
 
 from agentgym_envs.envs.web.look import NotShown, find
-from agentgym_envs.envs.web.proxy import Request
+from agentgym_envs.envs.web.proxy import ProxyRequest
 from agentgym_websites import host as hosts
 from agentgym_websites.forum.data import ME, MINE
 from agentgym_websites.forum.feed import ORDERS
@@ -35,7 +35,9 @@ def cookie(host):
 
 
 def asked(host, path):
-    return host.serve(Request("GET", FORUM + path, {"cookie": cookie(host)}, b"")).body.decode()
+    return host.serve(
+        ProxyRequest("GET", FORUM + path, {"cookie": cookie(host)}, b"")
+    ).body.decode()
 
 
 def sent(host, path, accept="text/html", **form):
@@ -44,7 +46,9 @@ def sent(host, path, accept="text/html", **form):
         "cookie": cookie(host),
         "accept": accept,
     }
-    return host.serve(Request("POST", FORUM + path, headers, urllib.parse.urlencode(form).encode()))
+    return host.serve(
+        ProxyRequest("POST", FORUM + path, headers, urllib.parse.urlencode(form).encode())
+    )
 
 
 def titles(page):

@@ -8,7 +8,7 @@ import gymnasium
 import pytest
 
 from agentgym_envs.envs.web.look import elements, find
-from agentgym_envs.envs.web.proxy import Request
+from agentgym_envs.envs.web.proxy import ProxyRequest
 from agentgym_websites.host import Host, snapshot
 from agentgym_websites.map.route import path, points
 from agentgym_websites.map.texts import KINDS
@@ -33,7 +33,7 @@ def cookie(host):
 
 
 def got(host, address):
-    reply = host.serve(Request("GET", MAP + address, {"cookie": cookie(host)}, b""))
+    reply = host.serve(ProxyRequest("GET", MAP + address, {"cookie": cookie(host)}, b""))
     assert reply.status == 200, (address, reply.status)
     return reply.body.decode()
 
@@ -41,7 +41,7 @@ def got(host, address):
 def sent(host, address, **form):
     headers = {"content-type": "application/x-www-form-urlencoded", "cookie": cookie(host)}
     return host.serve(
-        Request("POST", MAP + address, headers, urllib.parse.urlencode(form).encode())
+        ProxyRequest("POST", MAP + address, headers, urllib.parse.urlencode(form).encode())
     )
 
 

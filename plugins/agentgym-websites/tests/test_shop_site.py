@@ -10,7 +10,7 @@ import gymnasium
 import pytest
 
 from agentgym_envs.envs.web.look import find
-from agentgym_envs.envs.web.proxy import Request
+from agentgym_envs.envs.web.proxy import ProxyRequest
 from agentgym_websites import host as hosts
 from agentgym_websites.shop.catalogue import COLOURS, OPTIONS, PLURAL, THINGS
 from agentgym_websites.site import ORIGINS, open_database
@@ -40,14 +40,14 @@ class Visitor:
 
     def get(self, path):
         reply = self.host.serve(
-            Request("GET", urllib.parse.urljoin(self.origin, path), self.headers, b"")
+            ProxyRequest("GET", urllib.parse.urljoin(self.origin, path), self.headers, b"")
         )
         self._remember(reply)
         return reply.body.decode()
 
     def post(self, path, *pairs, **form):
         body = urllib.parse.urlencode([*pairs, *form.items()]).encode()
-        reply = self.host.serve(Request("POST", self.origin + path, self.headers, body))
+        reply = self.host.serve(ProxyRequest("POST", self.origin + path, self.headers, body))
         self._remember(reply)
         return self.get(reply.headers["Location"])
 
@@ -408,7 +408,9 @@ def test_the_admin_sets_what_an_option_costs(admin, shop, query):
 
 
 def test_only_staff_changes_rows(host, query):
-    reply = host.serve(Request("POST", ORIGINS["admin"] + "/products/mass", {}, b"row=7&how=0"))
+    reply = host.serve(
+        ProxyRequest("POST", ORIGINS["admin"] + "/products/mass", {}, b"row=7&how=0")
+    )
     assert "/login" in reply.headers["Location"]
     assert query("SELECT count(*) FROM products WHERE NOT enabled") == [(0,)]
 

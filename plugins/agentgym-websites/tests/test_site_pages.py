@@ -5,7 +5,7 @@ import urllib.parse
 
 import pytest
 
-from agentgym_envs.envs.web.proxy import Request
+from agentgym_envs.envs.web.proxy import ProxyRequest
 from agentgym_websites import host as hosts
 from agentgym_websites.site import ORIGINS
 
@@ -25,7 +25,7 @@ class Visitor:
         headers = {"content-type": "application/x-www-form-urlencoded", "cookie": self.cookie}
         url = urllib.parse.urljoin(self.origin, path)
         reply = self.host.serve(
-            Request(method, url, headers, urllib.parse.urlencode(pairs).encode())
+            ProxyRequest(method, url, headers, urllib.parse.urlencode(pairs).encode())
         )
         self.cookie = reply.headers.get("Set-Cookie", self.cookie).partition(";")[0]
         return reply
@@ -101,7 +101,7 @@ def test_a_page_needs_an_address_of_its_own_and_a_title(host, admin, slug, title
 
 def test_only_staff_manages_pages_and_columns(host):
     for path in ("/pages", "/pages/1", "/grids/products"):
-        reply = host.serve(Request("GET", ORIGINS["admin"] + path, {}, b""))
+        reply = host.serve(ProxyRequest("GET", ORIGINS["admin"] + path, {}, b""))
         assert "/login" in reply.headers["Location"]
 
 

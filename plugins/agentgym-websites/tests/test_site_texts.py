@@ -5,6 +5,7 @@ import random
 import re
 
 import pytest
+from raised import raises
 
 from agentgym_websites import host as hosts
 from agentgym_websites.grammar import ALIKE, Author, article, compose, sentences
@@ -111,7 +112,7 @@ def test_an_author_repeats_no_sentence():
     made = [author.write("{two} {one}.", {}) for _ in range(6)]
     assert len({tuple(sentences(text)) for text in made}) == 6
     assert all(text.startswith("Yes. The ") for text in made)
-    with pytest.raises(RuntimeError, match="needs more alternatives"):
+    with raises(RuntimeError, "alternatives"):
         author.write("{one}.", {})
 
 
@@ -120,5 +121,5 @@ def test_an_author_begins_few_sentences_alike():
     author = Author(random.Random(1), rules)
     for _ in range(ALIKE):
         author.write("{one}.", {})
-    with pytest.raises(RuntimeError, match="needs more alternatives"):
+    with raises(RuntimeError, "alternatives"):
         author.write("{one}.", {})

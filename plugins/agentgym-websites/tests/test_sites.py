@@ -13,12 +13,13 @@ from pathlib import Path
 
 import gymnasium
 import pytest
+from raised import raises
 
 import agentgym_envs  # noqa: F401  it registers the environment
 import agentgym_websites
 from agentgym_envs.envs.web.embedded import LONGEST, solved
-from agentgym_envs.envs.web.evaluators import Scene, evaluate
-from agentgym_envs.envs.web.proxy import Request
+from agentgym_envs.envs.web.evaluators import EvaluationInput, evaluate
+from agentgym_envs.envs.web.proxy import ProxyRequest
 from agentgym_envs.errors import TaskError
 from agentgym_envs.tasks import SPLITS
 from agentgym_websites import host as hosts
@@ -133,7 +134,7 @@ def passed(task, answer, snapshots):
         tables, _, sql = locator.partition(":")
         return "\n".join(" | ".join(map(str, row)) for row in snapshots[tables].execute(sql))
 
-    return solved(task, answer, Scene(StartPage(task["start_url"]), nullcontext, query))
+    return solved(task, answer, EvaluationInput(StartPage(task["start_url"]), nullcontext, query))
 
 
 def test_doing_nothing_solves_nothing(snapshots):
@@ -170,7 +171,7 @@ def test_an_answer_of_everything_solves_nothing_and_the_best_of_allowed_length_n
     assert len(asked) * every > 900
     everything = ", ".join(sorted({wanted(t)[2] for t in asked}))
     assert not any(
-        evaluate(t, everything, Scene(StartPage(""), nullcontext)).success
+        evaluate(t, everything, EvaluationInput(StartPage(""), nullcontext)).success
         for t in asked
         if wanted(t)[0] != "name"
     )
@@ -259,7 +260,7 @@ def test_no_link_is_dead(pages):
             if not queue:
                 break
             url = queue.popleft()
-            reply = host.serve(Request("GET", url, {"cookie": cookies[origin]}, b""))
+            reply = host.serve(ProxyRequest("GET", url, {"cookie": cookies[origin]}, b""))
             assert reply.status in (200, 302), (name, url, reply.status)
             for link in re.findall(r'href="([^"]+)"', reply.body.decode()):
                 target = urllib.parse.urljoin(url, link.replace("&amp;", "&"))
@@ -268,8 +269,8 @@ def test_no_link_is_dead(pages):
                     queue.append(target)
         assert len(seen) > 40, name
     assert host.changes() == {}, "whoever reads changes nothing"
-    assert host.serve(Request("GET", ORIGINS["shop"] + "/no-such-page", {}, b"")).status == 404
-    assert host.serve(Request("GET", "http://elsewhere.test/", {}, b"")) is False
+    assert host.serve(ProxyRequest("GET", ORIGINS["shop"] + "/no-such-page", {}, b"")).status == 404
+    assert host.serve(ProxyRequest("GET", "http://elsewhere.test/", {}, b"")) is False
 
 
 def test_a_person_can_sign_in_over_the_network():
@@ -288,7 +289,7 @@ def test_a_person_can_sign_in_over_the_network():
             in browser.open(f"{url}/login?next=/account", right).read().decode()
         )
         assert "Signed in as Emma Lindgren" in browser.open(f"{url}/orders").read().decode()
-        with pytest.raises(urllib.error.HTTPError, match="404"):
+        with raises(urllib.error.HTTPError, "404"):
             browser.open(f"{url}/product/99999")
     finally:
         servers.close()
@@ -299,10 +300,10 @@ def sent(host, site, path, **form):
     cookie = next(f"{c['name']}={c['value']}" for c in host.cookies() if c["url"] == ORIGINS[site])
     headers = {"content-type": "application/x-www-form-urlencoded", "cookie": cookie}
     reply = host.serve(
-        Request("POST", ORIGINS[site] + path, headers, urllib.parse.urlencode(form).encode())
+        ProxyRequest("POST", ORIGINS[site] + path, headers, urllib.parse.urlencode(form).encode())
     )
     headers["cookie"] = reply.headers.get("Set-Cookie", cookie).partition(";")[0]
-    return reply, host.serve(Request("GET", ORIGINS[site] + path, headers, b"")).body.decode()
+    return reply, host.serve(ProxyRequest("GET", ORIGINS[site] + path, headers, b"")).body.decode()
 
 
 REFUSED = dict.fromkeys(("1e400", "nan", "1e30", "-1", "inf", "", "x"))
@@ -326,7 +327,9 @@ def test_a_price_is_an_amount_that_a_shop_can_ask(price, saved):
 def test_a_number_that_no_row_can_have_is_not_found():
     host = hosts.Host()
     for site, path in (("shop", "/product/"), ("forum", "/post/"), ("map", "/place/")):
-        assert host.serve(Request("GET", f"{ORIGINS[site]}{path}{10**25}", {}, b"")).status == 404
+        assert (
+            host.serve(ProxyRequest("GET", f"{ORIGINS[site]}{path}{10**25}", {}, b"")).status == 404
+        )
 
 
 def test_the_login_page_leads_nowhere_else():
@@ -334,7 +337,9 @@ def test_the_login_page_leads_nowhere_else():
     body = urllib.parse.urlencode({"login": "emma.lindgren", "password": "linden2026"}).encode()
     headers = {"content-type": "application/x-www-form-urlencoded"}
     for target in ("http://evil.test", "//evil.test"):
-        reply = host.serve(Request("POST", f"{ORIGINS['shop']}/login?next={target}", headers, body))
+        reply = host.serve(
+            ProxyRequest("POST", f"{ORIGINS['shop']}/login?next={target}", headers, body)
+        )
         assert reply.headers["Location"] == "/"
 
 
@@ -348,9 +353,9 @@ def test_what_a_form_says_is_shown_as_text():
     body = urllib.parse.urlencode(
         {"community": "coffee", "title": "<script>alert(1)</script>", "body": "x"}
     ).encode()
-    posted = host.serve(Request("POST", f"{ORIGINS['forum']}/submit", headers, body))
+    posted = host.serve(ProxyRequest("POST", f"{ORIGINS['forum']}/submit", headers, body))
     page = host.serve(
-        Request("GET", ORIGINS["forum"] + posted.headers["Location"], headers, b"")
+        ProxyRequest("GET", ORIGINS["forum"] + posted.headers["Location"], headers, b"")
     ).body.decode()
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "<script>alert" not in page

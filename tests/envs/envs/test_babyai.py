@@ -16,7 +16,7 @@ from agentgym_envs.envs.babyai.levels import make_level
 from agentgym_envs.envs.babyai.moves import offered, steps
 from agentgym_envs.envs.babyai.oracle import solve
 from agentgym_envs.envs.babyai.tasks import FAMILIES, LEFT_OUT, LEVELS, SEEDS
-from agentgym_envs.envs.babyai.view import PLACES, View, name
+from agentgym_envs.envs.babyai.view import PLACES, AgentView, name
 
 LOW = {"left": 0, "right": 1, "forward": 2, "pickup": 3, "drop": 4, "toggle": 5}
 WORDS = {"turn left": "left", "turn right": "right", "move forward": "forward"}
@@ -70,7 +70,7 @@ def place(worlds, level):
 
 
 def test_the_words_are_agentgyms():
-    seen = View(room((3, 5, Key("grey")), (5, 5, Ball("grey")), at=(4, 6)))
+    seen = AgentView(room((3, 5, Key("grey")), (5, 5, Ball("grey")), at=(4, 6)))
     assert (
         seen.text
         == "In front of you in this room, you can see several objects: There is a grey key 1 1"
@@ -123,7 +123,7 @@ def test_the_words_are_agentgyms():
     ],
 )
 def test_words_for_each_kind_of_sight(things, carrying, words):
-    assert words in View(room(*things, carrying=carrying)).text
+    assert words in AgentView(room(*things, carrying=carrying)).text
 
 
 def test_what_is_carried_from_the_start_lies_nowhere(worlds):
@@ -136,12 +136,12 @@ def test_what_is_carried_from_the_start_lies_nowhere(worlds):
         assert carried not in [thing.object for thing in world._view.things]
         level = upstream("PutNextS7N4Carrying", seed)
         level.grid.set(*carried.init_pos, carried)
-        shown += carried in [thing.object for thing in View(level).things]
+        shown += carried in [thing.object for thing in AgentView(level).things]
     assert shown, "the place is in sight in some of them"
 
 
 def test_equal_names_are_numbered_from_the_nearest_and_then_from_the_farthest_ahead():
-    seen = View(
+    seen = AgentView(
         room(
             (2, 3, Ball("red")),
             (4, 6, Ball("red")),
@@ -294,7 +294,7 @@ def test_walks_are_those_of_the_original_search_and_end_where_they_should():
     for _ in range(25):
         level = cluttered(9, rng)
         level.grid.set(rng.randrange(1, 8), 3, Door("red", is_open=True))
-        view = View(level)
+        view = AgentView(level)
         start, moves = level.agent_pos, offered(view)
         for thing in view.things:
             onto = thing.object.type == "door"
@@ -369,7 +369,7 @@ def play_beside(worlds, task_id, rng, turns):
 @pytest.mark.parametrize("level", LEVELS)
 def test_random_play_does_what_minigrid_does(worlds, level):
     rng = random.Random(level)
-    seeds = [s for s in SEEDS["test"] if s not in LEFT_OUT.get(level, ())][:2]
+    seeds = [s for s in SEEDS["test"] if s not in LEFT_OUT.get(level, ())][:1]
     done = {verb for seed in seeds for verb in play_beside(worlds, f"{level}-{seed}", rng, 30)}
     assert {"turn", "go"} & done
 

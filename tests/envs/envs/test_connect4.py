@@ -6,11 +6,12 @@ import random
 
 import gymnasium
 import pytest
+from some import full
 
 from agentgym_envs import errors, make_parallel
 from agentgym_envs.envs.connect4 import make
-from agentgym_envs.envs.connect4.board import EMPTY, Board
-from agentgym_envs.envs.connect4.solver import Solver
+from agentgym_envs.envs.connect4.board import EMPTY, BoardShape
+from agentgym_envs.envs.connect4.solver import PerfectSolver
 
 ID = "agentgym/Connect4-v1"
 
@@ -64,15 +65,15 @@ def scattered(board, count, rng):
 
 
 @pytest.mark.parametrize(
-    ("width", "height", "connect"), [(4, 4, 3), (3, 5, 3), (5, 3, 3), (4, 4, 4)]
+    ("width", "height", "connect"), [(4, 4, 3), (3, 5, 3), *full((5, 3, 3), (4, 4, 4))]
 )
 def test_the_solver_agrees_with_plain_minimax(width, height, connect):
     board, value, rng = (
-        Board(columns=width, rows=height, connect=connect),
+        BoardShape(columns=width, rows=height, connect=connect),
         minimax(width, height, connect),
         random.Random(1),
     )
-    solver, seen = Solver(board), set()
+    solver, seen = PerfectSolver(board), set()
     for _ in range(150):
         stones, columns, mark = scattered(
             board, rng.randrange(6 if connect < 4 else 8, width * height), rng
@@ -93,10 +94,10 @@ def test_the_solver_agrees_with_plain_minimax(width, height, connect):
 def test_where_a_line_can_be_completed_agrees_with_dropping_a_stone():
     rng = random.Random(2)
     for board in (
-        Board(),
-        Board(columns=4, rows=4, connect=3),
-        Board(columns=7, rows=6),
-        Board(columns=5, rows=7, connect=5),
+        BoardShape(),
+        BoardShape(columns=4, rows=4, connect=3),
+        BoardShape(columns=7, rows=6),
+        BoardShape(columns=5, rows=7, connect=5),
     ):
         for _ in range(100):
             stones, columns, mark = scattered(board, rng.randrange(board.cells), rng)
@@ -220,7 +221,7 @@ def test_the_solver_looks_at_few_positions_where_a_task_begins():
     env = gymnasium.make(ID).unwrapped
     for task_id in env.task_ids[::10]:
         env.reset(options={"task_id": task_id})
-        solver = Solver(env.game.board)
+        solver = PerfectSolver(env.game.board)
         solver.best(env.game.stones)
         assert solver.nodes <= make.NODES
 

@@ -5,6 +5,7 @@ from functools import cache
 
 import gymnasium
 import pytest
+from raised import raises
 
 from agentgym_envs.envs.debate.game import listener
 from agentgym_envs.envs.debate.tasks import choices, strangers, tasks
@@ -432,9 +433,7 @@ def test_policies_that_ignore_the_question_rarely_succeed(seat, shortcuts):
     ],
 )
 def test_numbers_that_cannot_be_are_refused(kwargs):
-    with pytest.raises(
-        ArgumentError, match=rf"{next(iter(kwargs))} must be a whole number from [01] to \d+, not"
-    ):
+    with raises(ArgumentError, next(iter(kwargs))):
         make_game(DEBATE, **kwargs)
 
 

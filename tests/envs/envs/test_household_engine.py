@@ -9,10 +9,10 @@ from household_games import chosen, wild
 from agentgym_envs.envs.household import derive
 from agentgym_envs.envs.household.env import goal_words, opening
 from agentgym_envs.envs.household.goals import KINDS
-from agentgym_envs.envs.household.plan import Planner
-from agentgym_envs.envs.household.rooms import Design, furnish, goal_of
+from agentgym_envs.envs.household.plan import HousePlanner
+from agentgym_envs.envs.household.rooms import TaskDesign, furnish, goal_of
 from agentgym_envs.envs.household.tasks import household_tasks
-from agentgym_envs.envs.household.world import World
+from agentgym_envs.envs.household.world import HouseWorld
 from agentgym_envs.tasks import SPLITS, spread
 
 pytestmark = [
@@ -35,7 +35,7 @@ def designs():
         for task_id in spread([i for i in tasks.ids(split) if i.startswith(kind)], 30)
     ]
     random.Random(0).shuffle(ids)
-    return [Design(*tasks.get(task_id).data["design"]) for task_id in ids[: PARTS * GAMES]]
+    return [TaskDesign(*tasks.get(task_id).data["design"]) for task_id in ids[: PARTS * GAMES]]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -60,8 +60,8 @@ def test_the_twin_answers_like_the_engine(part):
         facts, goal, words = furnish(design), goal_of(design), goal_words(design)
         if number % 3 == 2:
             wild(facts, goal, rng)
-        world, engine = World(facts), Engine(facts, goal, words.removesuffix("."))
-        planner, mode = Planner(world, goal), ("oracle", "random", "hostile")[number % 4 % 3]
+        world, engine = HouseWorld(facts), Engine(facts, goal, words.removesuffix("."))
+        planner, mode = HousePlanner(world, goal), ("oracle", "random", "hostile")[number % 4 % 3]
         answer, command = opening(world, words), None
         for _ in range(STEPS + 1):
             twin = answer, sorted(world.moves()), goal.met(world)

@@ -16,9 +16,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from maze_search import beside
+from some import full
 
 from agentgym_envs.envs.maze.locked_tasks import LockedMazeTasks, grow_locked
-from agentgym_envs.envs.maze.tasks import Lock, grow
+from agentgym_envs.envs.maze.tasks import MazeLock, grow
 from agentgym_envs.errors import TaskError
 
 ID = "agentgym/LockedMaze-v1"
@@ -150,7 +151,7 @@ def arrangements(tree):
         for near, far in (
             (room, beside(room, d)) for room, exits in tree.exits.items() for d in exits
         ):
-            maze = replace(tree, things={"lamp": thing}, locks=(Lock(near, far, key),))
+            maze = replace(tree, things={"lamp": thing}, locks=(MazeLock(near, far, key),))
             side = near_side(maze)
             fits = (
                 {near, key} <= side and thing not in side and 3 <= len(side) <= len(tree.exits) - 3
@@ -333,14 +334,15 @@ def test_the_same_tree_with_another_lock_is_another_maze():
         for locks in (
             (),
             (replace(lock, key=lock.near),),
-            (Lock(lock.far, lock.near, lock.key),),
+            (MazeLock(lock.far, lock.near, lock.key),),
         )
     ]
     assert len({maze.key(), *(other.key() for other in others)}) == 4
 
 
 @pytest.mark.parametrize(
-    "sizes", [SMALL, pytest.param({"open": [10, 14], "locked": []}, marks=pytest.mark.full)]
+    "sizes",
+    [{"open": [6], "locked": [8]}, *full(SMALL, {"open": [10, 14], "locked": []})],
 )
 def test_listed_mazes_differ_within_and_across_splits(sizes):
     tasks = LockedMazeTasks(sizes)

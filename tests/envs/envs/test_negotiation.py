@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from agentgym_envs.envs.negotiation.players import propose
-from agentgym_envs.envs.negotiation.tasks import Scenario, tasks
+from agentgym_envs.envs.negotiation.tasks import DivisionScenario, tasks
 from agentgym_envs.multi import make_game
 from agentgym_envs.multi.match import GameMatch
 from agentgym_envs.multi.players import make_player
 from agentgym_envs.tasks import SPLITS, Task, spread
 
 NEGOTIATION = "agentgym/Negotiation-v1"
-BALLS = Scenario((1, 1, 3, 1, 1, 1), ((0, 1, 3, 0, 0, 0), (1, 2, 1, 1, 1, 2)))
+BALLS = DivisionScenario((1, 1, 3, 1, 1, 1), ((0, 1, 3, 0, 0, 0), (1, 2, 1, 1, 1, 2)))
 """Three balls, one of each other thing.
 
 The Nash division: the first side gets the balls (9 × 7).

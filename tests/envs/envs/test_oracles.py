@@ -27,12 +27,12 @@ def unsolved(env_id, task_ids, **kwargs):
 @pytest.mark.parametrize(
     ("env_id", "every"),
     [
-        ("agentgym/TextCraft-v2", 27),
-        ("agentgym/Search-v1", 256),
-        ("agentgym/Connect4-v1", 120),
-        ("agentgym/TwentyQuestions-v1", 120),
-        ("agentgym/Debate-v1", 512),
-        ("agentgym/Negotiation-v1", 512),
+        ("agentgym/TextCraft-v2", 81),
+        ("agentgym/Search-v1", 768),
+        ("agentgym/Connect4-v1", 240),
+        ("agentgym/TwentyQuestions-v1", 360),
+        ("agentgym/Debate-v1", 1536),
+        ("agentgym/Negotiation-v1", 1536),
         pytest.param("agentgym/TextCraft-v2", 1, marks=pytest.mark.full),
         *[
             pytest.param(f"agentgym/{name}-v1", 1, marks=pytest.mark.full)

@@ -19,13 +19,14 @@ import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from raised import raises
 from stub_server import StubServer
 
 from agentgym_envs.envs.search import server as search_server
 from agentgym_envs.envs.search.datasets import read_corpus, read_questions
 from agentgym_envs.envs.search.env import first_tag
-from agentgym_envs.envs.search.index import Index, alone, build, file_key
-from agentgym_envs.envs.search.retrievers import BM25
+from agentgym_envs.envs.search.index import BM25Index, alone, build, file_key
+from agentgym_envs.envs.search.retrievers import BM25Retriever
 from agentgym_envs.envs.search.scoring import exact_match, f1, normalise
 from agentgym_envs.envs.search.server import HTTPRetriever
 from agentgym_envs.envs.search.world import Passage, corpus, facts, kind, questions
@@ -78,14 +79,14 @@ def bm25(query, docs):
 )
 def test_the_order_is_that_of_bm25_by_hand(query):
     plain = [Passage(p.id, "", p.text) for p in DOCS]
-    found = [p.id for p in Index(build(plain, f"plain {plain}")).search(query, 6)]
+    found = [p.id for p in BM25Index(build(plain, f"plain {plain}")).search(query, 6)]
     scores = bm25(query, [p.text for p in plain])
     wanted = sorted((i for i in range(6) if scores[i] > 0), key=lambda i: (-round(scores[i], 4), i))
     assert found == [str(i) for i in wanted]
 
 
 def test_ties_keep_the_order_of_the_corpus_and_odd_queries_find_nothing():
-    index = Index(build(DOCS, f"docs {DOCS}"))
+    index = BM25Index(build(DOCS, f"docs {DOCS}"))
     assert [p.id for p in index.search("identical words", 2)] == ["4", "5"]
     for query in ("", "   ", '"', "AND OR NOT", "a:b^2 ~ [x TO y] /re/ \\", "*" * 1000):
         assert isinstance(index.search(query, 3), list)
@@ -94,7 +95,7 @@ def test_ties_keep_the_order_of_the_corpus_and_odd_queries_find_nothing():
 
 BUILD = """
 import signal, sys, time
-from agentgym_envs.envs.search.retrievers import BM25
+from agentgym_envs.envs.search.retrievers import BM25Retriever
 # processes in the background do not have it
 signal.signal(signal.SIGINT, signal.default_int_handler)
 built = []
@@ -103,7 +104,8 @@ def on_passage():
     built.append(1)
     for _ in range(int(sys.argv[2])):
         time.sleep(0.01)
-print([p.id for p in BM25(sys.argv[1], on_passage=on_passage)("punched cards", 2)], len(built))
+search = BM25Retriever(sys.argv[1], on_passage=on_passage)
+print([p.id for p in search("punched cards", 2)], len(built))
 """
 
 
@@ -120,7 +122,7 @@ def test_of_many_processes_one_builds_the_index_and_all_open_it(files):
     answers = sorted(p.communicate()[0].splitlines()[-1] for p in started)
     assert answers == ["['3', '2'] 0", "['3', '2'] 0", "['3', '2'] 6"]
     again = []
-    BM25(files["corpus"], on_passage=lambda: again.append(1))
+    BM25Retriever(files["corpus"], on_passage=lambda: again.append(1))
     assert again == [], "the index is there already"
 
 
@@ -152,7 +154,7 @@ def test_a_build_that_is_interrupted_is_done_again(files, tmp_path, monkeypatch,
     process.communicate()
     left = [path.name for path in (tmp_path / "cache" / "search").iterdir()]
     assert left == [] or number == signal.SIGKILL, "no draft, no lock"
-    assert [p.id for p in BM25(files["corpus"])("punched cards", 2)] == ["3", "2"]
+    assert [p.id for p in BM25Retriever(files["corpus"])("punched cards", 2)] == ["3", "2"]
 
 
 def test_nothing_writes_into_a_draft_any_more_when_it_is_removed(tmp_path, monkeypatch):
@@ -166,7 +168,11 @@ def test_nothing_writes_into_a_draft_any_more_when_it_is_removed(tmp_path, monke
 
 
 def test_environments_of_a_process_share_one_open_index(files):
-    first, second, other = BM25(files["corpus"]), BM25(files["corpus"]), BM25()
+    first, second, other = (
+        BM25Retriever(files["corpus"]),
+        BM25Retriever(files["corpus"]),
+        BM25Retriever(),
+    )
     assert first.index is second.index
     assert first.index is not other.index
 
@@ -176,7 +182,7 @@ def test_a_changed_corpus_is_another_index(files, tmp_path):
     with open(files["corpus"], "a") as file:
         file.write(json.dumps({"id": "9", "contents": '"New"\nzebra'}) + "\n")
     assert file_key(tmp_path / "corpus.jsonl") != before
-    assert [p.title for p in BM25(files["corpus"])("zebra", 1)] == ["New"]
+    assert [p.title for p in BM25Retriever(files["corpus"])("zebra", 1)] == ["New"]
 
 
 def test_the_protocol_is_search_r1s(files):
@@ -288,7 +294,7 @@ def server(monkeypatch):
     monkeypatch.setattr(search_server, "BACKOFF", 0.01)
     Server.seen, Server.plan = [], [(200, {}, [GOOD])]
     with StubServer(("127.0.0.1", 0), Server) as http:
-        threading.Thread(target=http.serve_forever, daemon=True).start()
+        threading.Thread(target=http.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://127.0.0.1:{http.server_port}/retrieve"
         http.shutdown()
 
@@ -361,7 +367,7 @@ def test_what_does_not_is_a_failure_at_once(retrieve, trouble, message, asked):
 
 def test_an_answer_without_end_is_given_up(retrieve):
     Server.plan = [(200, {}, itertools.repeat(b" " * 2**16))]
-    with pytest.raises(EnvFailure, match="more than 16777216 bytes"):
+    with raises(EnvFailure, "16777216"):
         retrieve("x", 2)
 
 
@@ -369,7 +375,7 @@ def test_a_slow_answer_is_given_up_in_time(retrieve, monkeypatch):
     monkeypatch.setattr(search_server, "SECONDS", 0.3)
     Server.plan = [(200, {}, slowly())]
     start = time.monotonic()
-    with pytest.raises(EnvFailure, match=r"no complete answer within 0\.3 s"):
+    with raises(EnvFailure, "0.3 s"):
         retrieve("x", 2)
     assert time.monotonic() - start < 3
 
@@ -378,7 +384,7 @@ def test_a_silent_server_is_given_up_in_time(retrieve, monkeypatch):
     monkeypatch.setattr(search_server, "SECONDS", 0.3)
     Server.plan = [(200, {}, (time.sleep(5) for _ in range(1)))]
     start = time.monotonic()
-    with pytest.raises(EnvFailure, match="ReadTimeout"):
+    with raises(EnvFailure, "ReadTimeout"):
         retrieve("x", 2)
     assert time.monotonic() - start < 3
 
@@ -423,15 +429,13 @@ def test_a_server_that_is_not_there_is_a_failure_and_no_reward(files, monkeypatc
         "agentgym/Search-v1", retriever="http://127.0.0.1:9/retrieve", questions=files["questions"]
     )
     env.reset(seed=1)
-    with pytest.raises(EnvFailure, match=r"try 4 of 4: ConnectError"):
+    with raises(EnvFailure, "4 of 4", "ConnectError"):
         env.step("<search>anything</search>")
     env.close()
 
 
 def test_a_retriever_that_is_no_url_is_refused(files):
-    with pytest.raises(
-        ValueError, match="http:// or https://, or a callable, not 'localhost:8000'"
-    ):
+    with raises(ValueError, "'localhost:8000'"):
         gymnasium.make(
             "agentgym/Search-v1", retriever="localhost:8000", questions=files["questions"]
         )
@@ -528,12 +532,9 @@ def test_each_split_can_have_a_file_of_its_own(tmp_path):
         env = gymnasium.make("agentgym/Search-v1", questions=files, split=split)
         assert env.unwrapped.task_ids == (f"{split}-0",)
         assert env.reset(seed=1)[0] == f"Question: {split}?"
-    with pytest.raises(
-        TaskError,
-        match=r"no question in split 'dev'; questions=\{'dev': 'FILE'\} puts a whole file into it",
-    ):
+    with raises(TaskError, "'dev'", "questions={'dev': 'FILE'}"):
         gymnasium.make("agentgym/Search-v1", questions=files, split="dev")
-    with pytest.raises(UnknownName, match="unknown split 'tests'"):
+    with raises(UnknownName, "'tests'"):
         gymnasium.make("agentgym/Search-v1", questions={"tests": files["test"]})
 
 
@@ -579,7 +580,7 @@ def test_one_file_cannot_be_two_splits(tmp_path):
 )
 def test_a_keyword_of_the_wrong_type_is_refused_at_construction(files, keywords):
     (key,) = keywords
-    with pytest.raises(ArgumentError, match=f"^{key} must be .*, not "):
+    with raises(ArgumentError, key):
         gymnasium.make("agentgym/Search-v1", **({"questions": files["questions"]} | keywords))
 
 
@@ -717,7 +718,7 @@ def test_a_corpus_that_is_broken_further_on_is_named_as_it_is_indexed(files, tmp
     env = gymnasium.make(
         "agentgym/Search-v1", questions=files["questions"], corpus=str(tmp_path / "c.jsonl")
     )
-    with pytest.raises(TaskError, match=r"c\.jsonl:1501 is not a passage"):
+    with raises(TaskError, "c.jsonl:1501"):
         env.reset(seed=1)
 
 
@@ -738,9 +739,9 @@ def test_byte_order_marks_gzip_and_windows_lines_are_read(tmp_path, wrap):
 
 
 def test_missing_files_are_named(tmp_path):
-    with pytest.raises(TaskError, match=r"cannot read .*: No such file or directory"):
+    with raises(TaskError, "No such file"):
         read_questions(tmp_path / "none.jsonl")
-    with pytest.raises(TaskError, match=r"cannot read .*: Is a directory"):
+    with raises(TaskError, "Is a directory"):
         read_questions(tmp_path)
     with pytest.raises(TaskError, match="give a question file for your corpus"):
         gymnasium.make("agentgym/Search-v1", corpus=str(tmp_path / "c.jsonl"))
@@ -852,7 +853,7 @@ def test_facts_that_anybody_knows():
 
 
 def test_one_search_with_the_question_does_not_answer_questions_of_several_hops():
-    retrieve = BM25()
+    retrieve = BM25Retriever()
     several = [q for q in questions() if len(q.gold) > 1]
     shown = sum(
         any(q.answers[0] in p.text and p.id == q.gold[-1] for p in retrieve(q.text, 3))

@@ -17,7 +17,7 @@ from agentgym_envs.envs.shop import env as shop_env
 from agentgym_envs.envs.shop.attributes import ATTRIBUTES
 from agentgym_envs.envs.shop.catalogue import draw_price_limit, embedded
 from agentgym_envs.envs.shop.pages import item_page, sub_page
-from agentgym_envs.envs.shop.ranking import BM25
+from agentgym_envs.envs.shop.ranking import BM25Ranking
 from agentgym_envs.envs.shop.reward import (
     SIMILAR,
     colour,
@@ -215,7 +215,7 @@ def test_bm25_ranks_as_the_formula_says():
         [w.removesuffix("s") for w in row if w not in ("a", "for", "the", "and")] for row in terms
     ]
     mean = sum(map(len, terms)) / 5
-    index = BM25(texts)
+    index = BM25Ranking(texts)
 
     def score(query, row):
         total = 0
@@ -232,8 +232,8 @@ def test_bm25_ranks_as_the_formula_says():
         assert index.search(query, 5) == wanted
         assert index.search(query.upper(), 2) == wanted[:2]
     assert index.search("the zebra", 5) == []
-    assert BM25([]).search("lamp", 5) == []
-    assert BM25(["lamp x", "lamp y", "lamp z"]).search("lamp", 2) == [0, 1]
+    assert BM25Ranking([]).search("lamp", 5) == []
+    assert BM25Ranking(["lamp x", "lamp y", "lamp z"]).search("lamp", 2) == [0, 1]
 
 
 # The environment

@@ -12,6 +12,7 @@ from pathlib import Path
 import gymnasium
 import pytest
 from games import FAMILIES
+from raised import raises
 
 from agentgym_envs.cache import cache_folder
 from agentgym_envs.envs.textworld import play
@@ -60,7 +61,7 @@ def games(once):
 @pytest.fixture
 def table(monkeypatch):
     """A new, empty table."""
-    monkeypatch.setattr(play, "TABLE", play.Table(play.TURNS))
+    monkeypatch.setattr(play, "TABLE", play.TurnCache(play.TURNS))
 
 
 @pytest.fixture
@@ -192,7 +193,7 @@ def test_a_game_begun_anew_is_as_in_a_fresh_interpreter(monkeypatch):
     for actions in (solution[:1], solution):  # abandoned in the middle, then played to the end
         for action in actions:
             used.step(action)
-        monkeypatch.setattr(play, "TABLE", play.Table(play.TURNS))
+        monkeypatch.setattr(play, "TABLE", play.TurnCache(play.TURNS))
         assert used.reset() == fresh.reset()
     assert [used.step(a) for a in solution] == [fresh.step(a) for a in solution]
     used.close()
@@ -216,7 +217,7 @@ def test_what_was_played_before_and_what_can_be_done_now_needs_no_interpreter(
     assert len(commands) == sent
     after = second.step("look")
     assert commands[sent:] == ["look"], "goes on from where the table ends"
-    monkeypatch.setattr(play, "TABLE", play.Table(play.TURNS))
+    monkeypatch.setattr(play, "TABLE", play.TurnCache(play.TURNS))
     first.reset()
     assert [first.step(command) for command in (*start, "look")] == [*shown, after]
     first.close()
@@ -232,7 +233,7 @@ def test_the_table_is_bounded_and_what_it_forgets_changes_nothing(monkeypatch, s
         return [env.reset(), *(env.step(command) for command in walk)]
 
     reference = shown()
-    monkeypatch.setattr(play, "TABLE", play.Table(size))
+    monkeypatch.setattr(play, "TABLE", play.TurnCache(size))
     assert [shown(), shown()] == [reference] * 2
     assert len(play.TABLE) == size
     env.close()
@@ -290,7 +291,7 @@ def test_a_games_own_random_texts_do_not_follow_the_clock(tmp_path, monkeypatch)
     compile_inform7_game(source, str(tmp_path / "dice.z8"))
     shown = []
     for _ in range(2):
-        monkeypatch.setattr(play, "TABLE", play.Table(play.TURNS))
+        monkeypatch.setattr(play, "TABLE", play.TurnCache(play.TURNS))
         env = gymnasium.make("agentgym/TextWorld-v0", games=[str(tmp_path / "dice.z8")])
         env.reset(seed=0)
         shown.append([env.step("look")[0] for _ in range(10)])
@@ -480,8 +481,8 @@ def test_impossible_parameters_are_refused(env_id, kwargs, message):
 
 
 def test_missing_games_are_named(tmp_path):
-    with pytest.raises(TaskError, match="pass games="):
+    with raises(TaskError, "games="):
         gymnasium.make("agentgym/TextWorld-v0")
     (tmp_path / "a.z8").touch()
-    with pytest.raises(TaskError, match=r"a\.json"):
+    with raises(TaskError, "a.json"):
         gymnasium.make("agentgym/TextWorld-v0", games=str(tmp_path / "a.z8"))

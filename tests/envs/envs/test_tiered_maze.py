@@ -10,6 +10,7 @@ import gymnasium
 import maze_search as search
 import pytest
 from maze_search import beside
+from raised import raises
 
 from agentgym_envs.envs.maze.tiered_tasks import TieredMazeTasks
 from agentgym_envs.errors import TaskError
@@ -289,9 +290,7 @@ def test_tiered_mazes_stay_what_they_are():
     "tiers", [(), [4], [-1], [0, 0], 2, "02", None, [True], [1.0], {0, 1}, [[0]]]
 )
 def test_impossible_tiers_are_refused(tiers):
-    with pytest.raises(
-        TaskError, match=r"^tiers must be a list of different numbers from 0 to 3, such as tiers="
-    ):
+    with raises(TaskError, "tiers"):
         gymnasium.make(ID, tiers=tiers)
 
 

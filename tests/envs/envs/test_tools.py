@@ -14,15 +14,16 @@ import pytest
 from evaluations import evaluate
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from raised import raises
 from stub_model import StubModel, ok
 
 from agentgym_envs import errors, registry
 from agentgym_envs.envs.tools.domain import ToolError, content
 from agentgym_envs.envs.tools.env import BUSY
-from agentgym_envs.envs.tools.facts import Fact
+from agentgym_envs.envs.tools.facts import RequiredFact
 from agentgym_envs.envs.tools.listing import listed
 from agentgym_envs.envs.tools.model_user import rules
-from agentgym_envs.envs.tools.parameters import BadCall, Id
+from agentgym_envs.envs.tools.parameters import BadCall, IdType
 from agentgym_envs.envs.tools.tasks import DOMAINS, KINDS, case_of, tasks
 from agentgym_envs.envs.tools.understanding import understand
 from agentgym_envs.envs.tools.user import CONSENT, PATIENCE, ScriptedUser
@@ -471,11 +472,11 @@ def test_every_unknown_id_is_an_error(task_id):
     database, tried = deepcopy(case.database), 0
     known = {key[0]: key for table in case.database.values() for key in table}
     for function in domain.functions.values():
-        ids = {n: p for n, p in function.parameters.items() if isinstance(p, Id)}
+        ids = {n: p for n, p in function.parameters.items() if isinstance(p, IdType)}
         good = {n: known[p.letter] if n in ids else 1 for n, p in function.parameters.items()}
         for name, parameter in ids.items():
             unknown = f"{parameter.letter}-{'0' * parameter.digits}"
-            with pytest.raises(ToolError, match=f"there is no .* {unknown}"):
+            with raises(ToolError, unknown):
                 function.run(database, **{**good, name: unknown})
             tried += 1
     assert tried == {"library": 12, "trains": 13}[domain.name]
@@ -573,7 +574,7 @@ def test_values_may_have_quotation_marks_and_searches_have_commas():
     ],
 )
 def test_facts_are_found_in_the_forms_that_people_write(kind, value, text, told):
-    assert Fact(kind, value).told_in(text) == told
+    assert RequiredFact(kind, value).told_in(text) == told
 
 
 @pytest.mark.parametrize(
@@ -793,14 +794,14 @@ def test_a_model_learns_what_its_user_wants_instead():
 def test_a_missing_key_is_an_error_of_the_constructor(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setenv("OPENAI_BASE_URL", "https://api.example.org/v1")
-    with pytest.raises(errors.ArgumentError, match="OPENAI_API_KEY"):
+    with raises(errors.ArgumentError, "OPENAI_API_KEY"):
         gymnasium.make(ID, user="model:some")
 
 
 def test_an_unknown_user_is_named():
-    with pytest.raises(errors.UnknownName, match="unknown user 'nobody'"):
+    with raises(errors.UnknownName, "'nobody'"):
         gymnasium.make(ID, user="nobody")
-    with pytest.raises(errors.UnknownName, match="unknown user 'None'"):
+    with raises(errors.UnknownName, "'None'"):
         gymnasium.make(ID, user=None)
 
 

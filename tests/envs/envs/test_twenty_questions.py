@@ -9,7 +9,7 @@ import pytest
 from agentgym_envs import make_aec
 from agentgym_envs.envs.search.world import facts
 from agentgym_envs.envs.twenty_questions import words as spelling
-from agentgym_envs.envs.twenty_questions.reading import Misread, read
+from agentgym_envs.envs.twenty_questions.reading import UnclearQuestion, read
 from agentgym_envs.envs.twenty_questions.things import topics
 from agentgym_envs.multi import make_game
 from agentgym_envs.multi.match import GameMatch
@@ -100,7 +100,7 @@ def test_true_answers_count_and_a_false_one_ends_the_game(task_id, question, ans
 )
 def test_units_separators_and_other_names_are_read(topic, action, question):
     if question is None:
-        with pytest.raises(Misread):
+        with pytest.raises(UnclearQuestion):
             read(topics()[topic], action)
     else:
         assert str(read(topics()[topic], action)) == question

@@ -102,12 +102,9 @@ def test_what_cannot_be_is_refused(keywords, message):
         registry.make(ID, **keywords)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
-    "keywords",
-    [
-        {"rooms": [4]},
-        pytest.param({"of": "agentgym/TextCraft-v2", "tasks": "depth1-*"}, marks=pytest.mark.full),
-    ],
+    "keywords", [{"rooms": [4]}, {"of": "agentgym/TextCraft-v2", "tasks": "depth1-*"}]
 )
 def test_it_keeps_the_contract(keywords):
     assert check_text_env(ID, **keywords)

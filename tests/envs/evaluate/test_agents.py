@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from evaluations import MAZE, Model, evaluate, mazes
+from raised import raises
 from stub_model import StubModel, ok
 
 from agentgym_envs.errors import ArgumentError
@@ -108,7 +109,7 @@ def test_a_second_look_replaces_the_first_response(tmp_path):
 
 @pytest.mark.parametrize("window", [0, "eight", 2.5])
 def test_a_window_is_a_whole_number(window):
-    with pytest.raises(ArgumentError, match=f"window={window!r}: must be a whole number from 1 up"):
+    with raises(ArgumentError, f"window={window!r}"):
         load("chat", {"window": window}).make(Model())
 
 
@@ -291,7 +292,7 @@ def test_each_seat_of_a_game_has_a_conversation_of_its_own(tmp_path):
     )
     assert secret.startswith("The ")
     assert not any(secret in str(messages) for messages in asked[::2]), "the asker is not told"
-    with pytest.raises(LeftOut, match="several seats"):
+    with raises(LeftOut, "seats"):
         conversation("", row)
 
 

@@ -6,6 +6,7 @@ import pytest
 from evaluations import Model, evaluate, mazes
 from hypothesis import given
 from hypothesis import strategies as st
+from raised import raises
 
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate import record
@@ -109,5 +110,5 @@ def test_a_broken_reference_is_named(tmp_path, reference):
         return record.read(tmp_path)[0][0]["turns"][0]["action"]
 
     assert action([0, "response", 0, 1]) == "r"
-    with pytest.raises(ArgumentError, match=r"line 1 of .* is no episode"):
+    with raises(ArgumentError, "line 1"):
         action(reference)

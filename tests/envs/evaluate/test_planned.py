@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from compared import result
+from raised import raises
 from typer.testing import CliRunner
 
 from agentgym_envs.cli import app
@@ -148,7 +149,7 @@ def test_a_damaged_plan_is_one_line(tmp_path, damage):
         damage = [entry | damage[0]]
     settings = record.read_settings(tmp_path) | {"planned": damage}
     (tmp_path / record.SETTINGS).write_text(json.dumps(settings))
-    with pytest.raises(ArgumentError, match="'planned'"):
+    with raises(ArgumentError, "'planned'"):
         record.read_settings(tmp_path)
     done = CliRunner().invoke(app, ["report", str(tmp_path), "--html", str(tmp_path / "r.html")])
     assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)

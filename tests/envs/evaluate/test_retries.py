@@ -7,6 +7,7 @@ import asyncio
 from collections import Counter
 
 import pytest
+from raised import raises
 
 from agentgym_envs.errors import (
     AgentFailure,
@@ -157,7 +158,7 @@ def test_after_eight_refusals_in_a_row_a_greeting_decides(run, status, works):
 
 def test_a_server_that_greets_and_refuses_each_episode_ends_the_run(run):
     refusals = [ProviderRefused("no pictures", 400)] * REFUSALS
-    with pytest.raises(ProviderRefused, match="no pictures"):
+    with raises(ProviderRefused, "pictures"):
         run(*refusals, episodes=2 * REFUSALS, client=Server(HELLO))
 
 

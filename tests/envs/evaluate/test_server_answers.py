@@ -3,19 +3,35 @@
 The table is ``tests/support/server_answers.jsonl``.
 """
 
+from functools import cache
 from statistics import fmean
 
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from server_answers import ANSWERS, HERE, OUTCOMES, STEPS, Seen, play
+from some import full
 
 from agentgym_envs.evaluate import tables
 
+
+def apis(number, whole):
+    """Returns the APIs of an answer; by default, one of several that gateways pass it on to."""
+    found = [api for api in ANSWERS[number].apis if api in HERE]
+    return found if whole or ANSWERS[number].api != "any" else [found[number % len(found)]]
+
+
 RUNS = {
-    (agent, api): [answer for answer in ANSWERS if answer.agent == agent and api in answer.apis]
-    for agent in ("chat", "function")
-    for api in HERE
+    whole: {
+        (agent, api): [
+            answer
+            for number, answer in enumerate(ANSWERS)
+            if answer.agent == agent and api in apis(number, whole)
+        ]
+        for agent in ("chat", "function")
+        for api in HERE
+    }
+    for whole in (False, True)
 }
 
 
@@ -26,30 +42,26 @@ def task(number):
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     """Plays all answers of an agent and an API in one run: each is a task's second one."""
-    played = {}
 
-    def run(agent, api):
-        if (agent, api) not in played:
-            met = {task(n): answer for n, answer in enumerate(RUNS[agent, api])}
-            folder = tmp_path_factory.mktemp("answers") / "out"
-            played[agent, api] = play(
-                folder, api, agent, len(met), lambda name, n: met[name] if n == 1 else None
-            )
-        return played[agent, api]
+    @cache
+    def run(agent, api, whole):
+        met = {task(n): answer for n, answer in enumerate(RUNS[whole][agent, api])}
+        folder = tmp_path_factory.mktemp("answers") / "out"
+        return play(folder, api, agent, len(met), lambda name, n: met[name] if n == 1 else None)
 
     return run
 
 
 @pytest.mark.parametrize(
-    ("agent", "api"),
+    ("agent", "api", "whole"),
     [
-        pytest.param(agent, api, marks=[pytest.mark.full] * (api != place))
+        pytest.param(agent, api, api != place, marks=[pytest.mark.full] * (api != place))
         for agent, place in (("chat", "chat"), ("function", "anthropic"))
         for api in HERE
     ],
 )
-def test_a_run_goes_on_to_its_end_and_says_what_is_missing(agent, api, run):
-    played, met = run(agent, api), RUNS[agent, api]
+def test_a_run_goes_on_to_its_end_and_says_what_is_missing(agent, api, whole, run):
+    played, met = run(agent, api, whole), RUNS[whole][agent, api]
     assert "Traceback" not in played.output
     assert sorted(played.seen()) == [task(n) for n in range(len(met))], played.output
     rejected = sum(answer.expect == "rejected" for answer in met)
@@ -57,21 +69,23 @@ def test_a_run_goes_on_to_its_end_and_says_what_is_missing(agent, api, run):
     assert not rejected or f"{rejected} episode" in played.output
 
 
-@pytest.mark.parametrize("answer", ANSWERS, ids=[answer.name for answer in ANSWERS])
-def test_an_answer_has_its_outcome_on_each_api(answer, run):
-    apis = [api for api in answer.apis if api in HERE]
-    if not apis:
+@pytest.mark.parametrize("whole", [False, *full(True)])
+@pytest.mark.parametrize("number", range(len(ANSWERS)), ids=[answer.name for answer in ANSWERS])
+def test_an_answer_has_its_outcome_on_each_api(number, whole, run):
+    answer, places = ANSWERS[number], apis(number, whole)
+    if not places:
         pytest.skip("the extra of its API is not installed")
     wanted, found = expected(iter([None, answer])), {}
-    for api in apis:
-        played, name = run(answer.agent, api), task(RUNS[answer.agent, api].index(answer))
+    for api in places:
+        played = run(answer.agent, api, whole)
+        name = task(RUNS[whole][answer.agent, api].index(answer))
         lines = [row for row in played.rows if row["task_id"] == name]
         found[api] = (played.seen().get(name), played.asked[name])
         if wanted.cause != "terminated":
             error = lines[0].get("error", "")
             assert f"answered {answer.status}:" in error or (error and answer.status == 200)
     requests = len(wanted.turns) + (not answer.outcome.turn)
-    assert found == dict.fromkeys(apis, (wanted, requests))
+    assert found == dict.fromkeys(places, (wanted, requests))
 
 
 def test_a_rejected_episode_is_played_by_the_next_run(tmp_path):
@@ -84,8 +98,8 @@ def test_a_rejected_episode_is_played_by_the_next_run(tmp_path):
     assert (second.status, second.asked) == (0, {task(1): STEPS})
 
 
-SEQUENCES = st.sampled_from([key for key, answers in RUNS.items() if answers]).flatmap(
-    lambda key: st.tuples(st.just(key), st.lists(st.sampled_from(RUNS[key]), max_size=7))
+SEQUENCES = st.sampled_from([key for key, answers in RUNS[True].items() if answers]).flatmap(
+    lambda key: st.tuples(st.just(key), st.lists(st.sampled_from(RUNS[True][key]), max_size=7))
 )
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from evaluations import evaluate
+from raised import raises
 from typer.testing import CliRunner
 
 import agentgym_envs
@@ -146,9 +147,9 @@ def test_the_whole_file_of_a_user_is_played(small, tmp_path, kind):
 
 
 def test_keywords_for_a_family_that_is_not_there(small):
-    with pytest.raises(UnknownName, match="unknown family 'NaturalQuestions'"):
+    with raises(UnknownName, "'NaturalQuestions'"):
         plan("small", data={"NaturalQuestions": {}})
-    with pytest.raises(ArgumentError, match="keywords by family belong to a suite"):
+    with raises(ArgumentError, "suite"):
         plan("agentgym/Maze-v1", data={"NQ": {}})
 
 

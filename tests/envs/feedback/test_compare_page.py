@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from compared import folder, result, turn
+from raised import raises
 from watched import watch
 
 from agentgym_envs.errors import ArgumentError
@@ -385,7 +386,7 @@ def test_a_judgement_that_cannot_be_saved_is_said_and_comes_again(tmp_path, monk
 def test_a_port_that_is_taken_is_said():
     with (
         served(runs()) as server,
-        pytest.raises(ArgumentError, match=f"port {server.server_port} is not available"),
+        raises(ArgumentError, f"port {server.server_port}"),
     ):
         JudgingServer(None, port=server.server_port)
 

@@ -3,6 +3,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from raised import raises
 from stub_model import StubModel, ok, tool_call
 
 from agentgym_envs.errors import ArgumentError
@@ -75,9 +76,9 @@ def test_everything_in_a_reply_comes_back(tmp_path):
 def test_what_is_not_a_cache_is_refused_and_left_alone(tmp_path):
     file = tmp_path / "file"
     file.write_text("mine")
-    with pytest.raises(ArgumentError, match=r"^the cache .*file is a file: pass a folder$"):
+    with raises(ArgumentError, "is a file"):
         ReplyCache(file)
-    with pytest.raises(ArgumentError, match=r"is not a cache of replies: pass an empty folder$"):
+    with raises(ArgumentError, "not a cache"):
         ReplyCache(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
     assert file.read_text() == "mine"
@@ -87,7 +88,7 @@ def test_a_cache_of_another_format_is_refused(tmp_path):
     ReplyCache(tmp_path)
     (mark,) = tmp_path.iterdir()
     mark.write_text(json.dumps({"format": 99}))
-    with pytest.raises(ArgumentError, match="is not a cache of replies"):
+    with raises(ArgumentError, "not a cache"):
         ReplyCache(tmp_path)
 
 
@@ -97,7 +98,7 @@ def test_a_damaged_file_is_named(content, tmp_path):
     cache.put(["chat"], {}, ModelReply(text="a"))
     (path,) = tmp_path.glob("*/*.json")
     path.write_text(content)
-    with pytest.raises(ArgumentError, match=r"\.json is not a cached reply: delete it$"):
+    with raises(ArgumentError, ".json"):
         cache.get(["chat"], {})
 
 

@@ -10,6 +10,8 @@ from contextlib import suppress
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from raised import raises
+from some import full
 from stub_model import (
     StubModel,
     close,
@@ -357,7 +359,7 @@ def test_pauses_double_up_to_eight_seconds_and_no_two_are_alike():
         seen.append(Pauses())
         with (
             StubModel([status(500)]) as model,
-            pytest.raises(ProviderError, match="answered 500: stub answers 500") as caught,
+            raises(ProviderError, "answered 500") as caught,
         ):
             use(to(model, retries=7), sleep=seen[-1])
         assert len(model.requests) == 8
@@ -478,15 +480,15 @@ def test_a_refusal_is_final(behaviour, message):
 
 def test_the_stub_refuses_as_openai_does():
     with StubModel(key="right-key") as model:
-        with pytest.raises(ProviderRefused, match="it wants a key"):
+        with raises(ProviderRefused, "wants a key"):
             use(to(model))
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("MY_KEY", " wrong-key\n")
-            with pytest.raises(ProviderRefused, match=r"401: the key in \$MY_KEY was refused$"):
+            with raises(ProviderRefused, "401", "$MY_KEY"):
                 use(to(model, api_key_env="MY_KEY"))
             patch.setenv("MY_KEY", " right-key\n")
             assert use(to(model, api_key_env="MY_KEY")).text == "ok"
-            with pytest.raises(ProviderRefused, match="404: no model 'other'"):
+            with raises(ProviderRefused, "404", "'other'"):
                 use(to(model, api_key_env="MY_KEY", model="other"))
 
 
@@ -625,12 +627,12 @@ def test_not_all_that_mentions_a_context_is_too_long(behaviour):
     assert not isinstance(caught.value, ContextExceeded)
 
 
-@pytest.mark.parametrize("behaviour", [hang(), dripping(), slow(60)])
+@pytest.mark.parametrize("behaviour", [hang(), dripping(), *full(slow(60))])
 def test_a_try_ends_in_time_and_few_follow(behaviour):
     start = time.monotonic()
     with (
         StubModel([behaviour]) as model,
-        pytest.raises(ProviderError, match=r"did not answer within 0\.6 s"),
+        raises(ProviderError, "0.6 s"),
     ):
         use(to(model, timeout=0.6))
     assert len(model.requests) == 3
@@ -743,7 +745,7 @@ def test_another_machine_is_asked_through_the_proxy(monkeypatch):
     with StubModel() as model:
         monkeypatch.setenv("HTTP_PROXY", model.url.removesuffix("/v1"))
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
-        with pytest.raises(ProviderRefused, match=r"^http://models\.invalid/v1 answered 404"):
+        with raises(ProviderRefused, "http://models.invalid/v1 answered 404"):
             use(to(model, base_url="http://models.invalid/v1"))
     assert model.requests[0].path == "http://models.invalid/v1/chat/completions"
 
@@ -767,10 +769,7 @@ def test_a_server_that_is_not_there(method):
 
 def test_a_name_that_is_nobodys(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    with pytest.raises(
-        ProviderError,
-        match=r"^cannot reach http://models\.invalid/v1: .*\. Is the server running\?$",
-    ):
+    with raises(ProviderError, "http://models.invalid/v1"):
         use(ModelEndpoint(model="stub", base_url="http://models.invalid/v1", retries=0))
 
 
@@ -784,7 +783,7 @@ def test_the_reason_is_not_taken_from_what_the_caller_was_handling():
 
     with (
         StubModel([close()]) as model,
-        pytest.raises(ProviderError, match="RemoteProtocolError Server disconnected"),
+        raises(ProviderError, "RemoteProtocolError"),
     ):
         asyncio.run(main(model))
 
@@ -842,7 +841,7 @@ def test_a_key_that_may_not_list_models_is_used(code):
     with StubModel([ok("Hello.")], models=status(code)) as model:
         use(to(model), "check")
     with StubModel([status(401)], models=status(code)) as model:
-        with pytest.raises(ProviderRefused, match="it wants a key in"):
+        with raises(ProviderRefused, "wants a key"):
             use(to(model), "check")
         assert len(model.completions) == 1
 
@@ -859,14 +858,9 @@ def test_a_check_of_a_server_in_trouble():
 
 def test_a_key_is_wanted_for_other_machines_only(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "  ")
-    with pytest.raises(
-        ArgumentError,
-        match=r"^set the environment variable OPENAI_API_KEY to the key of api\.openai\.com",
-    ):
+    with raises(ArgumentError, "OPENAI_API_KEY", "api.openai.com"):
         ChatClient(ModelEndpoint(model="m"))
-    with pytest.raises(
-        ArgumentError, match=r"environment variable OTHER to the key of 10\.0\.0\.1"
-    ):
+    with raises(ArgumentError, "OTHER", "10.0.0.1"):
         ChatClient(
             ModelEndpoint(model="m", base_url="http://10.0.0.1:8000/v1", api_key_env="OTHER")
         )
@@ -877,9 +871,7 @@ def test_a_key_is_wanted_for_other_machines_only(monkeypatch):
 @pytest.mark.parametrize("key", [f"{KEY}\nsecond", f"{KEY}é", f"{KEY}\x07"])
 def test_a_key_that_no_header_can_hold_is_refused_and_not_repeated(monkeypatch, key):
     monkeypatch.setenv("OPENAI_API_KEY", key)
-    with pytest.raises(
-        ArgumentError, match="OPENAI_API_KEY holds characters that no key has"
-    ) as caught:
+    with raises(ArgumentError, "OPENAI_API_KEY") as caught:
         ChatClient(ModelEndpoint(model="m"))
     assert KEY not in str(caught.value)
 
@@ -961,7 +953,7 @@ def test_an_endpoint_that_cannot_be(options, message):
 
 
 def test_a_client_without_connections():
-    with pytest.raises(ArgumentError, match="connections must be at least 1"):
+    with raises(ArgumentError, "connections"):
         ChatClient(ModelEndpoint(model="m", base_url="http://localhost/v1"), connections=0)
 
 
@@ -992,6 +984,6 @@ def test_a_function_from_messages_to_a_text_may_be_the_model(text, action):
 def test_the_stub_has_a_context():
     with (
         StubModel(context=3) as model,
-        pytest.raises(ContextExceeded, match="4 words are more than 3"),
+        raises(ContextExceeded, "4 words", "3"),
     ):
         use(to(model))

@@ -6,6 +6,7 @@ import re
 import threading
 
 import pytest
+from raised import raises
 from stub_apis import StubAnthropic, StubGoogle
 from stub_model import StubModel, ok, status
 from typer.testing import CliRunner
@@ -129,7 +130,7 @@ def test_a_request_that_is_refused_after_another_was_accepted_uses_its_form():
 
 def test_a_name_that_the_user_chose_stays():
     with StubModel(server(names=NAMES["OpenAI"])) as model:
-        with pytest.raises(ProviderRefused, match="Use 'max_completion_tokens'"):
+        with raises(ProviderRefused, "'max_completion_tokens'"):
             answers(model, max_tokens_name="max_tokens")
         assert len(model.completions) == 1
         assert answers(model, 1, max_tokens_name="max_completion_tokens") == ["north"]

@@ -11,6 +11,8 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from raised import raises
+from some import every, full
 from stub_apis import StubAnthropic, StubGoogle, StubResponses, raw
 from stub_model import close, half, hang, nonsense, reset, slow, status
 
@@ -175,7 +177,7 @@ def test_the_effort_of_a_gemini_model_that_takes_a_budget():
 
 
 def test_effort_that_cannot_be_mapped():
-    with pytest.raises(ArgumentError, match=r"^effort='low' needs temperature 1 or none with Anth"):
+    with raises(ArgumentError, "effort='low'", "temperature"):
         connect(
             ModelEndpoint(
                 model="m",
@@ -185,12 +187,12 @@ def test_effort_that_cannot_be_mapped():
                 base_url="http://localhost",
             )
         )
-    with pytest.raises(ArgumentError, match="effort must be low, medium or high, not 'huge'"):
+    with raises(ArgumentError, "effort", "'huge'"):
         ModelEndpoint(model="m", effort="huge")
 
 
 def test_an_option_that_the_gemini_api_does_not_have():
-    with pytest.raises(ArgumentError, match=r"the Gemini API does not take .*top_x") as caught:
+    with raises(ArgumentError, "Gemini", "top_x") as caught:
         connect(
             ModelEndpoint(model="m", api="google", extra={"top_x": 3}, base_url="http://localhost")
         )
@@ -404,7 +406,7 @@ def test_a_reply_without_a_text_breaks_no_later_request(stub, behaviour):
 
 def test_a_part_that_no_api_takes():
     sound = [{"role": "user", "content": [{"type": "input_audio"}]}]
-    with pytest.raises(ArgumentError, match="must be a text or an image in a data: address"):
+    with raises(ArgumentError, "data:"):
         sent(StubAnthropic, sound)
 
 
@@ -498,8 +500,10 @@ PASSING = {
 }
 
 
-@every_api
-@pytest.mark.parametrize("trouble", PASSING)
+@pytest.mark.parametrize(
+    ("stub", "trouble"),
+    every(4, [(stub, trouble) for trouble in PASSING for stub in STUBS.values()]),
+)
 def test_what_may_pass_is_tried_again_by_us_and_not_by_the_sdk(stub, trouble):
     behaviour = stub.nothing() if trouble == "nothing" else PASSING[trouble]
     pauses = Pauses()
@@ -539,11 +543,11 @@ def test_google_says_when_in_the_body():
 
 
 @every_api
-@pytest.mark.parametrize("behaviour", [hang(), slow(60)])
+@pytest.mark.parametrize("behaviour", [hang(), *full(slow(60))])
 def test_a_try_ends_in_time_and_few_follow(stub, behaviour):
     with (
         stub([behaviour]) as model,
-        pytest.raises(ProviderError, match=r"did not answer within 0\.9 s"),
+        raises(ProviderError, "0.9 s"),
     ):
         use(to(model, timeout=0.9))
     assert len(model.requests) == 3
@@ -598,10 +602,10 @@ def test_a_conversation_that_is_too_long(stub, message):
 def test_keys(stub, monkeypatch):
     with stub([stub.said("ok")], key=KEY) as model:
         variable = to(model).api_key_env
-        with pytest.raises(ProviderRefused, match=rf"401: it wants a key in \${variable}$"):
+        with raises(ProviderRefused, "401: it wants", f"${variable}"):
             use(to(model))
         monkeypatch.setenv(variable, "another-key-of-mine")
-        with pytest.raises(ProviderRefused, match=rf"401: the key in \${variable} was refused$"):
+        with raises(ProviderRefused, "refused", f"${variable}"):
             use(to(model))
         monkeypatch.setenv(variable, KEY)
         assert use(to(model)).text == "ok"
@@ -642,9 +646,7 @@ def test_a_check(stub):
 def test_a_check_of_a_model_that_is_not_served(stub):
     with (
         stub([stub.fault(404, "There is none.")], models=("stub-2",)) as model,
-        pytest.raises(
-            ProviderRefused, match=r"unknown model 'stub'\. Did you mean '(models/)?stub-2'"
-        ),
+        raises(ProviderRefused, "'stub'", "stub-2'"),
     ):
         use(to(model), "check")
 
@@ -671,7 +673,7 @@ def test_without_the_extra(api, module, extra, monkeypatch):
     for name in [name for name in sys.modules if name.split(".")[0] == module.split(".")[0]]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingExtra, match=rf'^--api {api} needs .* "agentgym-envs\[{extra}\]"$'):
+    with raises(MissingExtra, f"--api {api}", f"agentgym-envs[{extra}]"):
         connect(ModelEndpoint(model="m", api=api, base_url="http://localhost"))
 
 

@@ -6,6 +6,7 @@ import random
 
 import gymnasium
 import pytest
+from raised import raises
 from stub_model import StubModel, ok, policy, status
 from sums import Sum
 from typer.testing import CliRunner
@@ -342,14 +343,14 @@ def test_a_model_that_is_not_understood_forfeits_even_before_anybody_else_acts(m
 def test_a_server_that_fails_is_a_failure_and_no_loss(monkeypatch):
     with StubModel([status(401)]) as model:
         monkeypatch.setenv("OPENAI_BASE_URL", model.url)
-        with pytest.raises(errors.ProviderError, match="401"):
+        with raises(errors.ProviderError, "401"):
             gymnasium.make(NIM, seats="player_1", opponents="model:stub").reset(seed=1)
 
 
 def test_a_missing_key_is_told_at_once(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setenv("OPENAI_BASE_URL", "https://api.example.org/v1")
-    with pytest.raises(errors.ArgumentError, match="OPENAI_API_KEY"):
+    with raises(errors.ArgumentError, "OPENAI_API_KEY"):
         gymnasium.make(NIM, opponents="model:some")
 
 
@@ -409,11 +410,9 @@ def test_errors_of_keywords(keywords, error, message):
 
 
 def test_only_games_are_games():
-    with pytest.raises(
-        errors.UnknownName, match=r"unknown game 'agentgym/Maze-v1'.*foreign/Nim-v0"
-    ):
+    with raises(errors.UnknownName, "'agentgym/Maze-v1'", "foreign/Nim-v0"):
         make_game("agentgym/Maze-v1")
-    with pytest.raises(errors.UnknownName, match="Did you mean 'foreign/Nim-v0'"):
+    with raises(errors.UnknownName, "'foreign/Nim-v0'"):
         make_game("foreign/Nin-v0")
 
 

@@ -6,6 +6,7 @@ import sys
 import gymnasium
 import pettingzoo
 import pytest
+from raised import raises
 
 import agentgym_envs
 from agentgym_envs import errors
@@ -108,7 +109,7 @@ def test_tasks_are_named_filtered_and_split():
         env.reset(options={"task_id": "pile-7"})[0]["player_0"]
         == "You are player_0. There are 7 stones."
     )
-    with pytest.raises(errors.TaskError, match="selects nothing"):
+    with raises(errors.TaskError, "nothing"):
         agentgym_envs.make_aec(NIM, tasks="heap-*")
 
 
@@ -178,15 +179,13 @@ def test_the_aec_form_says_truly_whether_pettingzoo_can_make_it_parallel(name):
 def test_wrong_actions_are_errors():
     env = agentgym_envs.make_parallel(NIM)
     env.reset(seed=1)
-    with pytest.raises(
-        errors.ArgumentError, match="step lacks the action of player_0, who is to act now"
-    ):
+    with raises(errors.ArgumentError, "lacks", "player_0"):
         env.step({"player_1": "1"})
-    with pytest.raises(TypeError, match="the action of player_0 is a str, not int"):
+    with raises(TypeError, "player_0", "int"):
         env.step({"player_0": 1})
     aec = agentgym_envs.make_aec(NIM)
     aec.reset(seed=1)
-    with pytest.raises(TypeError, match="the action of player_0 is a str, not NoneType"):
+    with raises(TypeError, "player_0", "NoneType"):
         aec.step(None)
 
 
@@ -194,7 +193,7 @@ def test_a_step_of_which_one_action_is_none_takes_none_of_them():
     one, other = (agentgym_envs.make_parallel(SUM, render_mode="ansi") for _ in range(2))
     for env in (one, other):
         env.reset(seed=1)
-    with pytest.raises(TypeError, match="the action of player_1 is a str, not int"):
+    with raises(TypeError, "player_1", "int"):
         one.step({"player_0": "1", "player_1": 2})
     said = {"player_0": "3", "player_1": "2"}
     assert one.step(said) == other.step(said)
@@ -209,7 +208,7 @@ def test_an_aec_agent_whose_action_is_none_acts_again():
     before = env.last()
     assert before[0]["text"]
     assert before[1] == 0.25
-    with pytest.raises(TypeError, match="the action of player_1 is a str, not int"):
+    with raises(TypeError, "player_1", "int"):
         env.step(1)
     assert (env.last(), env.agent_selection) == (before, "player_1")
     env.step("2")
@@ -225,9 +224,7 @@ def test_a_step_outside_of_an_episode_says_so():
             assert env.task_id
     for _ in ("before", "after"):
         for env, action in ((parallel, {"player_0": "1"}), (aec, "1")):
-            with pytest.raises(
-                gymnasium.error.ResetNeeded, match=r"is over or was never started: call reset\(\)"
-            ):
+            with raises(gymnasium.error.ResetNeeded, "call reset()"):
                 env.step(action)
         play_parallel(parallel)
         aec.reset(seed=1)
@@ -239,8 +236,6 @@ def test_the_missing_extra_is_the_pip_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "pettingzoo", None)
     monkeypatch.delitem(sys.modules, "agentgym_envs.multi.zoo", raising=False)
     monkeypatch.delattr("agentgym_envs.multi.zoo", raising=False)
-    with pytest.raises(
-        errors.MissingExtra, match=r'python -m pip install "agentgym-envs\[multi\]"'
-    ):
+    with raises(errors.MissingExtra, "agentgym-envs[multi]"):
         agentgym_envs.make_parallel(NIM)
     assert gymnasium.make(NIM).reset(seed=1), "a seat alone needs no PettingZoo"

@@ -5,6 +5,7 @@ import time
 
 import gymnasium
 import pytest
+from raised import raises
 
 from agentgym_envs.errors import ArgumentError, EnvRaised, EnvTimeout, WorkerDied
 from agentgym_envs.pool import AsyncEnvPool
@@ -56,7 +57,7 @@ def test_failures_are_results_and_refusals_are_raised():
         async with AsyncEnvPool(FAULTY, 2, workers=1) as pool:
             await pool.reset(0, seed=0)
             assert isinstance((await pool.send(0, "raise")).error, EnvRaised)
-            with pytest.raises(ArgumentError, match="seed=-1"):
+            with raises(ArgumentError, "seed=-1"):
                 await pool.reset(1, seed=-1)
             assert (await pool.reset(1, seed=3)).observation == "seed 3"
 
@@ -113,7 +114,7 @@ def test_a_second_request_for_an_environment_is_refused_while_one_runs():
             await asyncio.gather(pool.reset(0, seed=1), pool.reset(1, seed=1))
             first = asyncio.create_task(pool.send(0, "x"))
             await asyncio.sleep(0.05)
-            with pytest.raises(ArgumentError, match="environment 0 has not answered"):
+            with raises(ArgumentError, "environment 0"):
                 await pool.send(0, "x")
             assert (await pool.send(1, "x")).observation == "turn 1"
             assert (await first).observation == "turn 1"

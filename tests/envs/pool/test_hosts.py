@@ -14,6 +14,7 @@ from contextlib import suppress
 import gymnasium
 import psutil
 import pytest
+from raised import raises
 from started_hosts import hosts
 from typer.testing import CliRunner
 
@@ -342,37 +343,36 @@ def test_with_asyncio_a_reset_waits_for_a_host_that_comes_back(two, alive):
 def test_a_host_refuses_with_one_line_that_names_it_and_the_field(two, alive, monkeypatch):
     for env_id, keywords, error, message in (
         ("agentgym/Nowhere-v0", {}, UnknownName, "Nowhere"),
-        (FAULTY, {"hosts": []}, ArgumentError, r"hosts=\[\]: must be a list of addresses"),
-        (FAULTY, {"hosts": "a:1"}, ArgumentError, "hosts='a:1': must be a list"),
-        (FAULTY, {"hosts": ["nowhere"]}, ArgumentError, "hosts: 'nowhere' is not an address"),
-        (FAULTY, {"hosts": ["a:0"]}, ArgumentError, "hosts: 'a:0' is not an address"),
-        (FAULTY, {"hosts": alive[:1] * 2}, ArgumentError, "each address can be there once"),
-        (FAULTY, {"colour": {1}}, ArgumentError, "the keywords of support/Faulty-v0 cannot be"),
+        (FAULTY, {"hosts": []}, ArgumentError, "hosts=[]"),
+        (FAULTY, {"hosts": "a:1"}, ArgumentError, "hosts='a:1'"),
+        (FAULTY, {"hosts": ["nowhere"]}, ArgumentError, "hosts: 'nowhere'"),
+        (FAULTY, {"hosts": ["a:0"]}, ArgumentError, "hosts: 'a:0'"),
+        (FAULTY, {"hosts": alive[:1] * 2}, ArgumentError, "once"),
+        (FAULTY, {"colour": {1}}, ArgumentError, "support/Faulty-v0"),
     ):
-        with pytest.raises(error, match=message):
+        with raises(error, message):
             EnvPool(env_id, 1, **{"hosts": alive, **keywords})
     free = free_address()
-    with pytest.raises(ArgumentError, match=f"hosts: none can be reached: {free}: .*refused"):
+    with raises(ArgumentError, "hosts", str(free), "refused"):
         EnvPool(FAULTY, 1, hosts=[free])
     with EnvPool(FAULTY, 2, hosts=[free, alive[0]]) as pool:
         start(pool)
     causes = {"tasks": TaskError, "split": ArgumentError}
     for name in causes:
-        with pytest.raises(causes[name], match=r"agentgym/Maze-v1 of agentgym-envs: .*none"):
+        with raises(causes[name], "agentgym/Maze-v1 of agentgym-envs", "none"):
             describe("agentgym/Maze-v1", hosts=alive, **{name: "none"})
     monkeypatch.setattr("agentgym_envs.pool.greeting.PROTOCOL", 0)
-    line = f"host {alive[0]}: protocol: agentgym-envs has 1 there and 0 here: install the same"
-    with pytest.raises(ArgumentError, match=line):
+    with raises(ArgumentError, f"host {alive[0]}: protocol", "1 there and 0 here"):
         EnvPool(FAULTY, 1, hosts=alive)
     monkeypatch.undo()
     monkeypatch.setattr("agentgym_envs.pool.greeting.version", lambda name: "0.0.7")
-    with pytest.raises(ArgumentError, match=r"version: agentgym-envs has .* there and '0\.0\.7'"):
+    with raises(ArgumentError, "version", "'0.0.7'"):
         EnvPool(FAULTY, 1, hosts=alive)
     monkeypatch.undo()
     # An id that only this process knows: its module is not installed there.
     gymnasium.register("only/Here-v0", entry_point="faulty_envs:FaultyEnv")
     try:
-        with pytest.raises(UnknownName, match=f"host {alive[0]}: .*only/Here-v0"):
+        with raises(UnknownName, f"host {alive[0]}", "only/Here-v0"):
             EnvPool("only/Here-v0", 1, hosts=alive)
     finally:
         gymnasium.registry.pop("only/Here-v0")
@@ -462,7 +462,7 @@ def test_a_worker_that_cannot_start_on_a_host_fails_its_environment_alone(guarde
 def test_a_host_lets_nobody_in_without_the_token(guarded, monkeypatch):
     address = guarded.address
     for token in (None, "", "secret", "secret ü "):
-        with pytest.raises(ArgumentError, match=f"host {address}: token: it is not this host's"):
+        with raises(ArgumentError, f"host {address}: token"):
             EnvPool(FAULTY, 1, hosts=[address], token=token)
     with EnvPool(FAULTY, 1, hosts=[address], token="secret ü") as pool:
         start(pool)
@@ -522,7 +522,7 @@ def test_a_server_of_another_kind_is_named(said):
 
         thread = threading.Thread(target=answer)
         thread.start()
-        with pytest.raises(ArgumentError, match=f"host {address}: its answer is not that of"):
+        with raises(ArgumentError, f"host {address}"):
             EnvPool(FAULTY, 1, hosts=[address])
         thread.join()
 

@@ -1,5 +1,6 @@
 """After an interrupt in any call of a pool, every request that it took gets exactly one result."""
 
+import dis
 import socket
 import sys
 from itertools import count
@@ -7,7 +8,6 @@ from pathlib import Path
 
 import pytest
 import scripted_worker
-from interrupts import Interrupt
 from started_hosts import hosts
 from stopped import started
 
@@ -17,6 +17,46 @@ from agentgym_envs.pool import EnvPool
 
 FAULTY = "faulty_envs:support/Faulty-v0"
 FOLDER = Path(agentgym_envs.pool.__file__).parent
+HANDLED_AFTER = ("CALL", "RESUME", "JUMP_BACKWARD")
+
+
+class Interrupt:
+    """Context manager that raises KeyboardInterrupt at the ``number``-th point.
+
+    Points are where CPython handles signals: after calls, at the start of functions and at the end
+    of each loop iteration. Only code of files in ``folder`` counts.
+
+    Attributes:
+        raised: True once the exception was raised.
+    """
+
+    def __init__(self, number, folder):
+        self.left, self.folder, self.raised = number, str(folder), False
+
+    def __enter__(self):
+        sys.settrace(self._called)
+        return self
+
+    def __exit__(self, *exc):
+        sys.settrace(None)
+
+    def _called(self, frame, event, arg):
+        if not frame.f_code.co_filename.startswith(self.folder):
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        latest = ""
+
+        def follow(frame, event, arg):
+            nonlocal latest
+            if event == "opcode":
+                self.left -= latest.startswith(HANDLED_AFTER)
+                if self.left == 0 and not self.raised:
+                    self.raised = True
+                    raise KeyboardInterrupt
+                latest = dis.opname[frame.f_code.co_code[frame.f_lasti]]
+            return follow
+
+        return follow
 
 
 def start(pool):

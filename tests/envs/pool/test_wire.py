@@ -1,4 +1,5 @@
 import pytest
+from raised import raises
 
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.pool import EnvPool, wire
@@ -48,15 +49,13 @@ def test_a_message_that_is_too_long_is_neither_sent_nor_read(monkeypatch):
     monkeypatch.setattr(wire, "LONGEST", len(pack({"id": 1})) - 4)
     (message,) = MessageInbox().feed(pack({"id": 1}))
     assert message == {"id": 1}
-    with pytest.raises(ValueError, match="a message of 10 bytes is longer than 9"):
+    with raises(ValueError, "10 bytes", "9"):
         pack({"id": 10 + 1})
-    with pytest.raises(BadMessage, match="a message of 10 bytes"):
+    with raises(BadMessage, "10 bytes"):
         list(MessageInbox().feed(b"\0\0\0\x0a"))
     monkeypatch.setattr(wire, "LONGEST", 1000)
     with EnvPool("agentgym/Maze-v1", 1) as pool:
-        with pytest.raises(
-            ArgumentError, match=r"cannot be sent: a message of \d+ bytes is longer than 1000"
-        ):
+        with raises(ArgumentError, "1000"):
             pool.send(0, "x" * 1000)
         assert pool.outstanding == 0
 

@@ -17,6 +17,7 @@ from html.parser import HTMLParser
 import faulty_envs
 import gymnasium
 import pytest
+from raised import raises
 from typer.testing import CliRunner
 from watched import watch
 
@@ -673,7 +674,7 @@ def test_a_page_that_cannot_be_written_leaves_no_draft(tmp_path):
         (folder / "none" / "page.html", "No such file or directory"),
         (folder, "it is a folder"),
     ):
-        with pytest.raises(ArgumentError, match=f"cannot write {re.escape(str(path))}: {why}"):
+        with raises(ArgumentError, str(path), why):
             write_report(path, [run])
     with pytest.raises(KeyError):
         write_report(folder / "page.html", [ReportRun("a", {}, [{"row": "fault"}])])
@@ -707,7 +708,7 @@ def test_a_run_of_the_trainer_stands_for_its_evaluations(tmp_path):
         "after",
     ]
     (tmp_path / "new" / "episodes").mkdir(parents=True)
-    with pytest.raises(ArgumentError, match=r"no evaluation is in .*new/episodes yet"):
+    with raises(ArgumentError, "new/episodes"):
         expanded([tmp_path / "new"])
 
 

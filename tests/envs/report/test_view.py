@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from compared import result, turn
+from raised import raises
 from typer.testing import CliRunner
 from watched import watch
 
@@ -59,7 +60,7 @@ def test_a_folder_of_a_newer_version_is_refused_in_one_line(folder, reading):
     path.write_text(json.dumps({**record.read_settings(folder), "layout": record.LAYOUT + 1}))
     text = f"{folder} was written by a newer version of agentgym-envs"
     if reading is None:
-        with pytest.raises(ArgumentError, match=re.escape(text)):
+        with raises(ArgumentError, text):
             read_rows(folder)
         return
     run = CliRunner().invoke(app, [*reading, str(folder)])
@@ -332,7 +333,7 @@ def test_a_run_is_live_while_a_process_has_its_lock(folder, tmp_path):
     going = record.RunRecord(tmp_path / "going", RunSettings(agent="chat"))
     try:
         assert lives([folder.parent, tmp_path / "going"]) == [False, True]
-        with pytest.raises(ArgumentError, match="another run is at work"):
+        with raises(ArgumentError, "another run"):
             record.RunRecord(tmp_path / "going", RunSettings(agent="chat"))
     finally:
         going.close()

@@ -5,6 +5,7 @@ import itertools
 
 import gymnasium
 import pytest
+from raised import raises
 from served import serving
 
 from agentgym_envs.envs.babyai.tasks import LEFT_OUT, LEVELS
@@ -295,7 +296,7 @@ def test_sciworlds_numbers_are_the_originals_and_its_scores_are_percent():
     family = SciWorldFamily("agentgym/ScienceWorld-v2", {})
     assert family.task_id(0) == "boil-0"
     assert family.task_id(4638)
-    with pytest.raises(RefusedRequest, match="no task 4639"):
+    with raises(RefusedRequest, "4639"):
         family.task_id(4639)
     step = PoolResult(0, observation="A door.", reward=0.25, info={"score": 0.5, "goal": "Boil."})
     answer = {"observation": "A door.", "reward": 25, "score": 50, "done": False}

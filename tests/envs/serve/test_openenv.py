@@ -5,6 +5,7 @@ from socket import SHUT_RDWR
 
 import gymnasium
 import pytest
+from raised import raises
 from served import FAULTY, serving, until
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
@@ -132,7 +133,7 @@ def test_a_message_that_is_too_long_closes_the_connection_and_no_other(server, a
     ask("reset", seed=1)
     with connecting(server) as other:
         other("reset", seed=1)
-        with pytest.raises(ConnectionClosed, match="1009"):
+        with raises(ConnectionClosed, "1009"):
             other("step", action="x" * 2**21)
     assert ask("step", action="x" * 10**6)[0] == "observation"
 

@@ -14,6 +14,7 @@ from contextlib import ExitStack, suppress
 
 import psutil
 import pytest
+from raised import raises
 from served import FAULTY, SLOW, caller, limited, post, serving, speak, until
 from typer.testing import CliRunner
 from websockets.exceptions import ConnectionClosed
@@ -278,7 +279,7 @@ def test_sigterm_says_that_it_waits_and_answers_a_websocket():
             time.sleep(0.2)
             served.process.terminate()
             assert "turn 1" in running.recv(30)
-            with pytest.raises(ConnectionClosed, match="1012"):
+            with raises(ConnectionClosed, "1012"):
                 running.recv(30)
         with served.process.stderr as lines:
             assert "waiting at most 30 s for the requests of 1 connections" in lines.read()

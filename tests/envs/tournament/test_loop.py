@@ -6,6 +6,7 @@ import time
 from contextlib import closing
 
 import pytest
+from raised import raises
 
 from agentgym_envs.errors import AgentFailure
 from agentgym_envs.tournament.loop import EventLoopThread, RunStopped
@@ -35,7 +36,7 @@ def test_calls_of_several_threads_run_at_the_same_time():
 def test_a_task_that_cancels_itself_is_a_failure():
     with (
         closing(EventLoopThread()) as loop,
-        pytest.raises(AgentFailure, match="cancelled its own task"),
+        raises(AgentFailure, "cancelled"),
     ):
         loop.call(cancels())
 

@@ -1,6 +1,7 @@
 """The players of the command line: short forms and files."""
 
 import pytest
+from raised import raises
 
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.tournament.players import difference, players
@@ -103,7 +104,7 @@ def test_a_wrong_file_is_one_line(tmp_path, text, message):
 
 
 def test_a_file_that_cannot_be_read(tmp_path):
-    with pytest.raises(ArgumentError, match=r"cannot read .*gone\.toml: No such file"):
+    with raises(ArgumentError, "gone.toml"):
         players([str(tmp_path / "gone.toml"), "random"])
 
 

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 import stub_model
+from some import full
 from stub_model import StubModel, policy
 from typer.testing import CliRunner
 
@@ -104,7 +105,7 @@ def test_a_turn_says_who_spoke_and_rewards_add_up_to_the_scores():
     assert "fair against random" in result.output
 
 
-@pytest.mark.parametrize("kept", [0, 7, 7.5, 30])
+@pytest.mark.parametrize("kept", [7.5, 30, *full(0, 7)])
 def test_an_interrupted_tournament_goes_on_and_ends_the_same(tmp_path, kept):
     arguments = (NEGOTIATION, *TRIO, "--episodes", 5, "--out")
     whole = call(*arguments, "whole", "--concurrency", 1)

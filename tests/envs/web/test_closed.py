@@ -1,20 +1,65 @@
-"""No page leaves its episode: attempts of `ways_out` arrive only where they are allowed."""
+"""No page leaves its episode: the ways of `ways_out.toml` arrive only where they are allowed."""
 
 import os
 import shutil
 import socket
 import threading
 import time
+import tomllib
 from collections import Counter
 from pathlib import Path
 
 import pytest
-import ways_out
 
 import agentgym_envs.envs.web as web
+from agentgym_envs.envs.web.proxy import ProxyReply
 
 README = (Path(web.__file__).parent / "README.md").read_text()
+FILE = Path(__file__).parents[2] / "support" / "ways_out.toml"
+WAYS = tomllib.loads(FILE.read_text())
+REDIRECTS = [f"redirect-{status}" for status in (301, 302, 303, 307, 308)]
+NAMES = [
+    *(name for kind in ("elements", "scripts", "programs", "refreshes") for name in WAYS[kind]),
+    *REDIRECTS,
+    *WAYS["headers"],
+    "program-by-a-redirect",
+]
 pytestmark = pytest.mark.timeout(300)
+
+
+def pages(host: str, udp: int, file: str) -> dict[str, str | ProxyReply]:
+    """Returns path → page, with one page for each way."""
+
+    def filled(text: str, name: str) -> str:
+        return (
+            text.replace("OUT", f"http://{host}/{name}")
+            .replace("HOST", host)
+            .replace("UDP", str(udp))
+            .replace("FILE", file)
+        )
+
+    made: dict[str, str | ProxyReply] = {
+        f"/{name}": filled(text, name) for name, text in WAYS["elements"].items()
+    }
+    made |= {f"/{name}": text for name, text in WAYS["refreshes"].items()}
+    for name, text in {**WAYS["scripts"], **WAYS["programs"]}.items():
+        made[f"/{name}"] = f"<body><script>try {{ {filled(text, name)} }} catch {{}}</script>"
+    made["/program-by-a-redirect"] = ProxyReply(
+        302, {"Location": "mailto:a@b.test?body=words"}, b""
+    )
+    for name in REDIRECTS:
+        status = int(name.removeprefix("redirect-"))
+        made[f"/{name}"] = ProxyReply(status, {"Location": filled("OUT", name)}, b"")
+    for name, headers in WAYS["headers"].items():
+        sent = {key: filled(value, name) for key, value in headers.items()}
+        made[f"/{name}"] = ProxyReply(200, {"content-type": "text/html", **sent}, b"<img src=/x>")
+    script = {"content-type": "text/javascript"}
+    made["/shared.js"] = ProxyReply(200, script, b"fetch(location.search.slice(1))")
+    made["/shared-socket.js"] = ProxyReply(
+        200, script, b"new WebSocket('ws://' + location.search.slice(1) + '/shared-worker-socket')"
+    )
+    made["/service.js"] = ProxyReply(200, script, b"fetch(location.search.slice(1))")
+    return made | {"/": "<title>Home</title>"}
 
 
 class Outside:
@@ -86,11 +131,11 @@ def tried(make, outside, browser, tmp_path, reachable=(), every=1):
     secret.write_text(
         "<h1>a secret of the host</h1><script>location = 'http://secret.test/'</script>"
     )
-    pages = ways_out.pages(outside.host, outside.udp, secret.as_uri())
-    env = make(pages, origin="http://pages.localhost", browser=browser, outside=reachable)
+    served = pages(outside.host, outside.udp, secret.as_uri())
+    env = make(served, origin="http://pages.localhost", browser=browser, outside=reachable)
     env.reset(seed=1)
     blocked = Counter()
-    for name in ways_out.NAMES[::every]:
+    for name in NAMES[::every]:
         text, *_, info = env.step(f"goto [{env.origin}/{name}]")
         assert "a secret" not in text, name
         time.sleep(0.05)
@@ -117,8 +162,8 @@ SHELL = pytest.mark.skipif(
     ],
 )
 def test_no_way_leads_out(alone, make, outside, programs, tmp_path, browser, every):
-    assert len(set(ways_out.NAMES)) == len(ways_out.NAMES) >= 160
-    assert f"[{len(ways_out.NAMES)} ways out]" in README
+    assert len(set(NAMES)) == len(NAMES) >= 160
+    assert f"[{len(NAMES)} ways out]" in README
     blocked = tried(make, outside, browser, tmp_path, every=every)
     assert (outside.heard, outside.datagrams) == ([], [])
     assert not programs.exists(), programs.read_text()
@@ -136,4 +181,4 @@ def test_the_ways_are_ways(alone, make, outside, programs, tmp_path):
         for word in outside.heard
         if b" " in word
     }
-    assert len(arrived & set(ways_out.NAMES)) >= 130, sorted(set(ways_out.NAMES) - arrived)
+    assert len(arrived & set(NAMES)) >= 130, sorted(set(NAMES) - arrived)

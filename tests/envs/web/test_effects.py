@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 from pages import ORIGIN, click
+from some import full
 
 from agentgym_envs.envs.web import effects
-from agentgym_envs.envs.web.effects import Effects
-from agentgym_envs.envs.web.proxy import Reply
+from agentgym_envs.envs.web.effects import EpisodeEffects
+from agentgym_envs.envs.web.proxy import ProxyReply
 
 
 def notes(text):
@@ -65,7 +66,7 @@ def test_no_scheme_starts_a_program(alone, make, monkeypatch, programs, count):
     env.reset(seed=1)
     for scheme in SCHEMES[:count]:
         kind = scheme.partition(":")[0] + ":"
-        away = {"/away": Reply(302, {"Location": scheme}, b"")}
+        away = {"/away": ProxyReply(302, {"Location": scheme}, b"")}
         refresh = {
             "/refresh": f"<button>kept</button><meta http-equiv=refresh content='0; url={scheme}'>"
         }
@@ -91,7 +92,7 @@ def test_a_blocked_link_says_so(make, outside):
                 " href=/away>away</a><a href=https://safe.test/x>safe</a><img"
                 f" src={outside}/image.png>"
             ),
-            "/away": Reply(302, {"Location": f"{outside}/redirected"}, b""),
+            "/away": ProxyReply(302, {"Location": f"{outside}/redirected"}, b""),
         }
     )
     assert notes(env.reset(seed=1)[0]) == [], "a picture is no action's effect"
@@ -135,7 +136,7 @@ def test_downloads_are_kept_and_listed(make):
                 "<a href=/report>report</a><a href='data:text/plain,hello'"
                 " download='../../note.txt'>note</a>"
             ),
-            "/report": Reply(200, csv, b"a,b\n1,2\n"),
+            "/report": ProxyReply(200, csv, b"a,b\n1,2\n"),
         }
     )
     env.reset(seed=1)
@@ -162,7 +163,7 @@ def test_downloads_are_limited(make, monkeypatch):
     monkeypatch.setattr(effects, "DOWNLOADS", 2)
     monkeypatch.setattr(effects, "DOWNLOAD_BYTES", 1000)
     env = make("<a href='data:text/plain,x' download=x.txt>small</a><a href=/large>large</a>")
-    env.pages["/large"] = Reply(200, {"content-type": "application/zip"}, b"x" * 2000)
+    env.pages["/large"] = ProxyReply(200, {"content-type": "application/zip"}, b"x" * 2000)
     env.reset(seed=1)
     click(env, "small")
     text, *_, info = click(env, "large")
@@ -190,7 +191,7 @@ def test_a_dialog_between_two_actions_is_shown(make):
     [("a/b.txt", "b.txt"), ("..", "download"), ("c:\\d\\e.txt", "e.txt"), ("", "download")],
 )
 def test_a_download_gets_a_name_within_the_folder(tmp_path, name, kept):
-    found = Effects(tmp_path)
+    found = EpisodeEffects(tmp_path)
     (tmp_path / "1").write_text("x")
     found.begin_download("1", name)
     found.downloaded("1", "completed", 1)
@@ -198,7 +199,7 @@ def test_a_download_gets_a_name_within_the_folder(tmp_path, name, kept):
     assert found.files[0].parent == tmp_path
 
 
-@pytest.mark.parametrize("url", ["file:///etc/passwd", "data:text/html,hello"])
+@pytest.mark.parametrize("url", ["file:///etc/passwd", *full("data:text/html,hello")])
 def test_a_link_that_the_browser_refuses_has_a_line(make, url):
     env = make({"/": f"<title>home</title><a href='{url}'>go</a>"})
     env.reset(seed=1)
@@ -213,7 +214,7 @@ def test_a_document_that_does_not_open_has_a_line(make):
     unsafe = f"{ORIGIN}:6000/x"
     links = {"unsafe": unsafe, "dead": f"{dead}/y", "empty": "/empty"}
     pages = {"/": "".join(f"<a href={url}>{name}</a> " for name, url in links.items())}
-    env = make({**pages, "/empty": Reply(204, {}, b"")}, outside=[dead])
+    env = make({**pages, "/empty": ProxyReply(204, {}, b"")}, outside=[dead])
     reasons = {
         unsafe: "net::ERR_UNSAFE_PORT",
         f"{dead}/y": f"the server at {dead[7:]} does not answer (Connection refused)",

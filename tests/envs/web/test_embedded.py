@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 from browsers import need_browser
+from raised import raises
 
 from agentgym_envs.envs.web import embedded
-from agentgym_envs.envs.web.embedded import Request, SiteHost, wsgi_reply
+from agentgym_envs.envs.web.embedded import ProxyRequest, SiteHost, wsgi_reply
 from agentgym_envs.envs.web.look import find
 from agentgym_envs.errors import TaskError
 from agentgym_envs.plugins import import_source
@@ -79,7 +80,7 @@ class Bare(SiteHost):
 
 def test_a_host_without_databases_says_so():
     assert (Bare().cookies(), Bare().side_effects({})) == ([], [])
-    with pytest.raises(TaskError, match="shop:SELECT 1"):
+    with raises(TaskError, "1"):
         Bare().query("shop:SELECT 1")
 
 
@@ -89,7 +90,7 @@ def test_a_wsgi_application_gets_the_whole_request_and_the_episodes_state():
         keys = ("REQUEST_METHOD", "SERVER_NAME", "PATH_INFO", "QUERY_STRING", "state")
         return [*(environ[key].encode() + b"\n" for key in keys), environ["wsgi.input"].read()]
 
-    request = Request("POST", "http://a.test/b%20c?d=e%20f", {"x-sent": "1"}, b"body")
+    request = ProxyRequest("POST", "http://a.test/b%20c?d=e%20f", {"x-sent": "1"}, b"body")
     reply = wsgi_reply(application, request, state="held")
     assert (reply.status, reply.headers["X-Seen"]) == (201, "1")
     assert reply.body.decode().split("\n") == ["POST", "a.test", "/b c", "d=e%20f", "held", "body"]

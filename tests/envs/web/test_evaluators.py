@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Error, TimeoutError
 from webarena_cases import ADDRESSES, ANSWER_DIFFERENCES, ANSWERS, CONTENTS, NOTE
 
-from agentgym_envs.envs.web.evaluators import Scene, evaluate, normalised
+from agentgym_envs.envs.web.evaluators import EvaluationInput, evaluate, normalised
 from agentgym_envs.errors import TaskError
 
 
@@ -37,7 +37,7 @@ class Page:
 
 
 def scene(page=None, tab=None, **more):
-    return Scene(page or Page(), lambda: nullcontext(tab), **more)
+    return EvaluationInput(page or Page(), lambda: nullcontext(tab), **more)
 
 
 def task(kinds, **spec):

@@ -16,7 +16,7 @@ import pytest
 import stub_server
 from pages import ORIGIN, click
 
-from agentgym_envs.envs.web.proxy import Reply, Request
+from agentgym_envs.envs.web.proxy import ProxyReply, ProxyRequest
 
 LOCAL = "http://pages.localhost"  # a secure origin, where a browser offers the most functions
 SHELL = pytest.mark.skipif(
@@ -117,11 +117,11 @@ def test_no_cache_outlives_an_episode(make, browser):
     env.pages = Counting(
         {
             "/": "<img src=/picture><script src=/script></script><script>fetch('/data')</script>",
-            "/picture": Reply(200, kept | {"content-type": "image/svg+xml"}, picture),
-            "/script": Reply(
+            "/picture": ProxyReply(200, kept | {"content-type": "image/svg+xml"}, picture),
+            "/script": ProxyReply(
                 200, kept | {"content-type": "text/javascript"}, b"document.title = 'ran'"
             ),
-            "/data": Reply(200, kept | {"content-type": "text/plain"}, b"x"),
+            "/data": ProxyReply(200, kept | {"content-type": "text/plain"}, b"x"),
         }
     )
     for _ in range(3):
@@ -233,7 +233,7 @@ REGISTER = (
 @pytest.mark.parametrize("browser", BROWSERS)
 def test_no_service_worker_registers(make, browser):
     env = make({"/": "<h1>home</h1>"}, origin=LOCAL, browser=browser)
-    env.pages["/w.js"] = Reply(
+    env.pages["/w.js"] = ProxyReply(
         200,
         {"content-type": "text/javascript"},
         b"onfetch = e => e.respondWith(new Response('owned'))",
@@ -261,7 +261,7 @@ def test_the_script_of_a_service_worker_is_not_served(make):
     env = make("<h1>home</h1>")
     env.pages["/w.js"] = "script"
     env.reset(seed=1)
-    request = Request("GET", f"{ORIGIN}/w.js", {}, b"")
+    request = ProxyRequest("GET", f"{ORIGIN}/w.js", {}, b"")
     assert env.session.proxy.decide(request)
     assert env.session.proxy.decide(request._replace(headers={"service-worker": "script"})) is False
 

@@ -10,13 +10,14 @@ import time
 import pytest
 import stub_server
 from pages import ORIGIN, PagesEnv
+from raised import raises
 from typer.testing import CliRunner
 
 from agentgym_envs.cli import app
-from agentgym_envs.envs.web.session import Session
+from agentgym_envs.envs.web.session import BrowserSession
 from agentgym_envs.envs.web.webarena import login, reset
 from agentgym_envs.envs.web.webarena.config import SITES, read_tasks, site_urls
-from agentgym_envs.envs.web.webarena.login import Account, sites_of, write_logins
+from agentgym_envs.envs.web.webarena.login import SiteAccount, sites_of, write_logins
 from agentgym_envs.errors import ArgumentError, EnvRaised, EnvTimeout, TaskError
 from agentgym_websites.host import SITES as HOSTED
 from agentgym_websites.host import Servers
@@ -40,7 +41,9 @@ class Stored(PagesEnv):
         return super().serve(request._replace(url=request.url.replace(OTHER, ORIGIN)))
 
     def make_session(self):
-        return Session(self._chromium, self.serve, self.timeout, clock=self.clock, state=self.state)
+        return BrowserSession(
+            self._chromium, self.serve, self.timeout, clock=self.clock, state=self.state
+        )
 
 
 @pytest.fixture
@@ -86,7 +89,7 @@ def accounts(servers):
         row = servers.host.database(hosted.tables).execute(
             f"SELECT login, password FROM ({hosted.people}) WHERE id = ?", (hosted.user,)
         )
-        found[name] = Account(*row.fetchone(), "/login")
+        found[name] = SiteAccount(*row.fetchone(), "/login")
     return found
 
 
@@ -198,8 +201,8 @@ def test_a_site_that_does_not_answer_is_named_at_once_and_the_others_are_signed_
 
 def test_a_wrong_password_is_said(servers, urls, tmp_path, monkeypatch):
     monkeypatch.setattr(login, "SECONDS", 3)
-    wrong = {"shopping": Account("nobody", "wrong", "/login")}
-    with pytest.raises(EnvRaised, match="the user 'nobody' cannot sign in at http://127"):
+    wrong = {"shopping": SiteAccount("nobody", "wrong", "/login")}
+    with raises(EnvRaised, "'nobody'", "http://127"):
         write_logins(tmp_path, ["shopping_state.json"], urls, wrong)
     assert not (tmp_path / "shopping_state.json").exists()
 
@@ -219,17 +222,10 @@ def test_a_start_page_that_does_not_open_says_why(urls, tmp_path):
     env = gymnasium.make(
         "agentgym/WebArena-v1", config=config, split="all", pause=0.0, urls=places
     ).unwrapped
-    with pytest.raises(
-        EnvRaised,
-        match=rf"the server at 127\.0\.0\.1:{port} does not answer \(Connection refused\)",
-    ):
+    with raises(EnvRaised, f"127.0.0.1:{port}", "Connection refused"):
         env.reset(options={"task_id": "shopping-0"})
-    with pytest.raises(
-        EnvRaised,
-        match=(
-            r"http://elsewhere\.test/ is on none of the sites .*GITLAB, MAP, REDDIT, SHOPPING.* or"
-            r" add more_hosts="
-        ),
+    with raises(
+        EnvRaised, "http://elsewhere.test/", "GITLAB, MAP, REDDIT, SHOPPING", "more_hosts="
     ):
         env.reset(options={"task_id": "shopping-1"})
     env.close()
@@ -241,16 +237,14 @@ def test_addresses_come_by_name():
     assert (
         site_urls({"shopping": "http://d/", "Map": "https://e"}, environ)["SHOPPING"] == "http://d"
     )
-    with pytest.raises(ArgumentError, match="unknown site 'shop'; known are shopping, "):
+    with raises(ArgumentError, "'shop'"):
         site_urls({"shop": "http://d"}, environ)
-    with pytest.raises(
-        ArgumentError, match=r"the address of map is 'e\.example'; it must begin with http"
-    ):
+    with raises(ArgumentError, "map", "'e.example'"):
         site_urls({"map": "e.example"}, environ)
 
 
 def test_the_tasks_of_the_installed_package(tmp_path, monkeypatch):
-    with pytest.raises(TaskError, match="pip install --no-deps libwebarena"):
+    with raises(TaskError, "libwebarena"):
         read_tasks("libwebarena", {})
     (tmp_path / "webarena").mkdir()
     (tmp_path / "webarena/__init__.py").write_text("raise ImportError('has many dependencies')")
@@ -308,10 +302,10 @@ def test_a_reset_is_waited_for(reset_server, running):
 
 
 def test_a_reset_that_fails_says_why(reset_server):
-    with pytest.raises(EnvRaised, match="with status 404"):
+    with raises(EnvRaised, "404"):
         reset.full_reset(f"{reset_server}/else", pause=0.0)
     ResetServer.ready_after = 10**9
-    with pytest.raises(EnvTimeout, match=r"took longer than 0\.1 s; the last status was 'Working'"):
+    with raises(EnvTimeout, "0.1 s", "'Working'"):
         reset.full_reset(reset_server, wait=0.1, pause=0.0)
-    with pytest.raises(EnvRaised, match="does not answer at http://127"):
+    with raises(EnvRaised, "http://127"):
         reset.full_reset("http://127.0.0.1:9")

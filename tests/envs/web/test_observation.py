@@ -3,6 +3,7 @@
 from collections import Counter
 
 import pytest
+from some import every
 
 from agentgym_envs.envs.web.look import elements, find
 
@@ -174,7 +175,7 @@ def dates(make):
     return env
 
 
-@pytest.mark.parametrize(("kind", "value", "role", "parts"), DATES)
+@pytest.mark.parametrize(("kind", "value", "role", "parts"), every(2, DATES))
 def test_a_field_in_view_shows_its_value_and_its_parts(dates, kind, value, role, parts):
     field = find(dates._text, f"{kind} filled", role=role)
     assert f" value: {value}" in field.properties

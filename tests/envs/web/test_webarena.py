@@ -8,15 +8,15 @@ from contextlib import suppress
 
 import gymnasium
 import pytest
+from raised import raises
 
 from agentgym_envs.core import InvalidResponse
 from agentgym_envs.envs.web import session as sessions
-from agentgym_envs.envs.web.actions import Action, parse
+from agentgym_envs.envs.web.actions import WebAction, parse
 from agentgym_envs.envs.web.look import find
-from agentgym_envs.envs.web.webarena.config import SITES, filled
-from agentgym_envs.envs.web.webarena.early_stop import Done, early_stop
+from agentgym_envs.envs.web.webarena.config import SITES, filled, to_local, to_public
+from agentgym_envs.envs.web.webarena.early_stop import PastAction, early_stop
 from agentgym_envs.envs.web.webarena.helpers import make_helpers
-from agentgym_envs.envs.web.webarena.public import to_local, to_public
 from agentgym_envs.errors import ArgumentError, TaskError, UnknownName
 from agentgym_websites.host import Servers, application
 from agentgym_websites.site import signed_in
@@ -201,9 +201,7 @@ def test_the_login_that_a_task_names_is_used(make, tmp_path, servers):
     assert f"Signed in as {name}" not in env.reset(options={"task_id": "shopping-1"})[0]
     # The folder in which "other" lies is another one.
     env = make(logins=tmp_path / "other")
-    with pytest.raises(
-        TaskError, match=r"set logins= to the folder in which other/shop\.json lies"
-    ):
+    with raises(TaskError, "logins=", "other/shop.json"):
         env.reset(options={"task_id": "shopping-7"})
 
 
@@ -246,26 +244,26 @@ def test_all_tasks_are_a_split_too(make):
         with suppress(TaskError):  # a split without a task
             splits += make(split=split).task_ids
     assert sorted(splits) == sorted(env.task_ids)
-    with pytest.raises(UnknownName, match="unknown split 'everything'"):
+    with raises(UnknownName, "'everything'"):
         make(split="everything")
-    with pytest.raises(UnknownName, match="unknown split 'all'"):
+    with raises(UnknownName, "'all'"):
         gymnasium.make("agentgym/Maze-v1", split="all")
 
 
 def test_what_is_missing_is_named(make, tmp_path, monkeypatch):
     env = make()
-    with pytest.raises(TaskError, match="set the environment variable GITLAB"):
+    with raises(TaskError, "GITLAB"):
         env.reset(options={"task_id": "gitlab-4"})
     (tmp_path / "shop.json").unlink()
-    with pytest.raises(TaskError, match=r"shop\.json: run `agentgym webarena login`"):
+    with raises(TaskError, "shop.json", "agentgym webarena login"):
         env.reset(options={"task_id": "shopping-1"})
     monkeypatch.delenv("WEBARENA_CONFIG")
-    with pytest.raises(TaskError, match="set WEBARENA_CONFIG"):
+    with raises(TaskError, "WEBARENA_CONFIG"):
         gymnasium.make("agentgym/WebArena-v1")
     with pytest.raises(TaskError, match="cannot be read"):
         gymnasium.make("agentgym/WebArena-v1", config=tmp_path / "nothing.json")
     (tmp_path / "odd.json").write_text('[{"task_id": 1}]')
-    with pytest.raises(TaskError, match="has no 'sites'"):
+    with raises(TaskError, "'sites'"):
         gymnasium.make("agentgym/WebArena-v1", config=tmp_path / "odd.json")
 
 
@@ -362,7 +360,7 @@ def test_the_agent_sees_and_writes_public_names(make, servers):
 
 
 def did(*actions, url="http://h/"):
-    return [Done(parse(a) if a != "?" else Action("none"), url) for a in actions]
+    return [PastAction(parse(a) if a != "?" else WebAction("none"), url) for a in actions]
 
 
 @pytest.mark.parametrize(
@@ -468,19 +466,16 @@ def test_what_comes_within_two_seconds_is_seen_unless_one_asks_otherwise(make, k
 def test_every_page_that_is_opened_to_be_judged_has_its_own_time(make):
     env = make(timeout=7)
     env.reset(options={"task_id": "shopping-1"})
-    assert (env.patience(Action("click")), env.patience(Action("stop"))) == (7, 14)
+    assert (env.patience(WebAction("click")), env.patience(WebAction("stop"))) == (7, 14)
     env = make(timeout=7, repeated_actions=3)
     env.reset(options={"task_id": "shopping-1"})
-    assert env.patience(Action("click")) == 14
+    assert env.patience(WebAction("click")) == 14
 
 
 def test_numbers_and_hosts_that_cannot_be_are_refused(make):
-    with pytest.raises(ArgumentError, match="repeated_actions=0 ends every episode at once"):
+    with raises(ArgumentError, "repeated_actions=0"):
         make(repeated_actions=0)
-    with pytest.raises(
-        ArgumentError,
-        match=r"more_hosts='http://tiles\.example' is not a host: write it without http://",
-    ):
+    with raises(ArgumentError, "more_hosts='http://tiles.example'"):
         make(more_hosts=["http://tiles.example"])
 
 

@@ -8,6 +8,7 @@ import pytest
 import shipped
 from hypothesis import given
 from hypothesis import strategies as st
+from raised import raises
 
 from agentgym_envs import plugins as discovery
 from agentgym_envs.errors import UnknownName
@@ -187,9 +188,7 @@ def test_difficulties_by_stage():
 
 
 def test_tasks_alone_need_a_horizon():
-    with pytest.raises(
-        ConfigError, match="task_difficulty sets no horizon: set its turns, or compose it"
-    ):
+    with raises(ConfigError, "task_difficulty"):
         prepare.rehearse({"name": "task_difficulty", "stages": [[1, 1]], "every": 5}, steps=3)
 
 

@@ -1,7 +1,7 @@
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from raised import raises
 
 from agentgym_train.data.batching import pack
 from agentgym_train.data.load_balancing import share_out
@@ -94,7 +94,7 @@ def test_packing_by_turn_equals_packing_by_token(rows):
 
 def test_each_action_token_needs_a_log_probability():
     turns = [Turn("", [1], [2, 3], [-1.0]), Turn("", [1], [2], [-1.0, -2.0])]
-    with pytest.raises(ValueError, match="2 action tokens and 1 log-probabilities"):
+    with raises(ValueError, "2 action tokens", "1 log-probabilities"):
         pack([Group(0, [Trajectory("", 0, turns)])])
 
 

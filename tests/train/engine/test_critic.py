@@ -17,6 +17,7 @@ import pytest
 import tiny
 import torch
 from actor_critic import PLAYED
+from some import full
 from torch import nn
 from transformers import AutoModel, AutoModelForCausalLM
 
@@ -226,7 +227,7 @@ def made(model, request):
         yield engines, of
 
 
-@pytest.mark.parametrize("made", ["model-0", "model-3", "head-0", "head-3"], indirect=True)
+@pytest.mark.parametrize("made", ["model-0", "head-3", *full("model-3", "head-0")], indirect=True)
 def test_values_are_those_of_the_update_and_next_values_those_of_a_longer_episode(made):
     """The value after a cut is the value before the next action, had the episode gone on."""
     engines, of = made

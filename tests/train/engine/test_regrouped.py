@@ -15,6 +15,7 @@ import tiny
 import torch
 from damaged import delete, flip, truncate
 from fake_engine import STATE, save
+from raised import raises
 
 from agentgym_train.engine import checkpoint
 from agentgym_train.errors import CheckpointError
@@ -101,7 +102,7 @@ def test_only_a_sharded_state_is_converted_and_only_for_another_number(tmp_path,
     fits(folder, processes=2)
     assert not calls, "every process holds the whole state"
     (folder / "engine" / "zero_pp_rank_0_mp_rank_00_optim_states.pt").touch()
-    with pytest.raises(CheckpointError, match="1 processes, this run has zero_stage=2 and 2"):
+    with raises(CheckpointError, "1 processes", "zero_stage=2 and 2"):
         fits(folder, processes=2)
     checkpoint.convert(folder, processes=1)
     assert not calls
@@ -110,7 +111,7 @@ def test_only_a_sharded_state_is_converted_and_only_for_another_number(tmp_path,
     assert len(calls) == 1
     assert checkpoint.convert(folder, processes=2) == []
     fits(folder, processes=2)
-    with pytest.raises(CheckpointError, match="zero_stage=3"):
+    with raises(CheckpointError, "zero_stage=3"):
         fits(folder, processes=2, stage=3)
     assert checkpoint.recover(tmp_path) == [], "it stays intact"
     for damage in (flip, truncate, delete):
@@ -129,9 +130,7 @@ def test_only_a_sharded_state_is_converted_and_only_for_another_number(tmp_path,
 def test_a_conversion_that_fails_is_one_line(tmp_path):
     folder = save(tmp_path, 2)
     (folder / "engine" / "zero_pp_rank_0_mp_rank_00_optim_states.pt").write_bytes(b"no pickle")
-    with pytest.raises(
-        CheckpointError, match=r"step-000002 cannot be converted for 2 processes: .+"
-    ) as caught:
+    with raises(CheckpointError, "step-000002", "2 processes") as caught:
         checkpoint.convert(folder, processes=2)
     assert "\n" not in str(caught.value)
     assert not checkpoint.is_universal(folder)

@@ -7,6 +7,7 @@ import time
 import pytest
 import tiny
 import torch
+from raised import raises
 
 from agentgym_train.errors import ConfigError, ModelError
 from agentgym_train.generators.building_blocks import Names
@@ -126,7 +127,7 @@ def test_log_probabilities_that_are_not_finite_are_named(monkeypatch):
     monkeypatch.setattr(StubEngine, "answer", lambda *_: Action([5], [math.nan]))
     _, session = started([0])
     session.submit(0, [5])
-    with pytest.raises(ModelError, match=r"at temperature 0\.7 are not finite"):
+    with raises(ModelError, "0.7"):
         session.poll()
 
 
@@ -145,13 +146,13 @@ def test_one_name_of_a_tied_weight_is_enough_and_no_name_is_an_error(name):
     others = {n: w for n, w in model.named_parameters() if "embed" not in n}
     weight = model.get_input_embeddings().weight
     assert len(list(Names(model).checked((others | {name: weight}).items()))) == len(others) + 1
-    with pytest.raises(ModelError, match=r"1 weights were not loaded .* 'model\.embed_tokens"):
+    with raises(ModelError, "'model.embed_tokens"):
         list(Names(model).checked(others.items()))
 
 
 def test_a_context_longer_than_the_models_is_one_line(tmp_path):
     tiny.model(max_position_embeddings=256).save_pretrained(tmp_path)
-    with pytest.raises(ConfigError, match=r"^model\.max_context=512 exceeds the 256 positions of"):
+    with raises(ConfigError, "model.max_context=512", "256"):
         VLLM.build(VLLM.Options(), tiny.context(str(tmp_path)))
 
 
@@ -161,7 +162,7 @@ def test_a_missing_vllm_is_one_line(tmp_path, monkeypatch):
     monkeypatch.delitem(
         __import__("sys").modules, "agentgym_train.generators.vllm_engine", raising=False
     )
-    with pytest.raises(ConfigError, match=r"install agentgym-train\[vllm\]$") as caught:
+    with raises(ConfigError, "agentgym-train[vllm]") as caught:
         VLLM.build(VLLM.Options(), tiny.context(str(tmp_path)))
     assert "\n" not in str(caught.value)
 
@@ -170,12 +171,12 @@ def test_servers_and_their_folder_belong_together():
     for options in ({"servers": ("http://a",)}, {"shared_folder": "x"}):
         with pytest.raises(ConfigError, match="belong together"):
             VLLM.Options(**options)
-    with pytest.raises(ConfigError, match="'http://a' more than once"):
+    with raises(ConfigError, "'http://a'"):
         VLLM.Options(servers=("http://a", "http://a"), shared_folder="x")
 
 
 def test_weights_of_another_vocabulary_are_named():
     model, other = tiny.model(), tiny.model(vocabulary=320)
-    with pytest.raises(ModelError, match=r"of shape \(320, 32\) does not fit.*\(300, 32\)"):
+    with raises(ModelError, "(320, 32)", "(300, 32)"):
         list(Names(model).checked(other.named_parameters()))
     assert torch.equal(model.lm_head.weight, model.model.embed_tokens.weight)

@@ -3,6 +3,8 @@
 import pytest
 import tiny
 import torch
+from raised import raises
+from some import every
 
 from agentgym_train.errors import ModelError
 from agentgym_train.generators import float32, hf
@@ -79,7 +81,7 @@ def test_a_layer_with_a_setting_that_differs_is_another_kind():
     assert layers_of_every_kind(model) == 4
 
 
-@pytest.mark.parametrize("kind", tiny.ARCHITECTURES)
+@pytest.mark.parametrize("kind", every(3, tiny.ARCHITECTURES))
 def test_it_finds_the_method_that_the_whole_model_finds(kind, monkeypatch):
     model = tiny.model(kind).to(torch.bfloat16)
     whole = HF(model, allow_slower=True).method
@@ -100,5 +102,5 @@ def test_a_broken_method_is_still_found(large, monkeypatch):
     monkeypatch.setattr(hf, "METHODS", (broken, hf.METHODS[1]))
     assert HF(model, allow_slower=True).method is hf.METHODS[1]
     monkeypatch.setattr(hf, "METHODS", (broken,))
-    with pytest.raises(ModelError, match=r"with a broken cache .* off by .* in float32"):
+    with raises(ModelError, "a broken cache", "float32"):
         HF(model)

@@ -6,6 +6,8 @@ import pytest
 import tiny
 import torch
 import transformers
+from raised import raises
+from some import every, full
 from transformers import AutoModelForCausalLM
 
 from agentgym_train.errors import ModelError
@@ -85,7 +87,7 @@ def generator_of(kind, **shape):
     return HF(tiny.model(kind, **shape), allow_slower=True)
 
 
-@pytest.mark.parametrize("kind", METHODS)
+@pytest.mark.parametrize("kind", every(2, METHODS))
 def test_log_probabilities_are_those_of_one_forward_pass_over_each_row_alone(kind, caplog):
     generator = generator_of(kind)
     model, record = generator._model, converse(generator, sampling(temperature=0.8))
@@ -107,7 +109,7 @@ def test_log_probabilities_are_those_of_one_forward_pass_over_each_row_alone(kin
     assert all(kind in message and generator.method.name in message for message in told)
 
 
-@pytest.mark.parametrize("kind", ["qwen2", "mpt", "bloom"])
+@pytest.mark.parametrize("kind", ["qwen2", *full("mpt", "bloom")])
 def test_over_long_episodes_whose_rows_stop_early_log_probabilities_are_exact_too(kind):
     generator = generator_of(kind)
     model, stops = generator._model, sampling(stop_ids=frozenset(range(100)), max_new_tokens=8)
@@ -121,7 +123,7 @@ def test_over_long_episodes_whose_rows_stop_early_log_probabilities_are_exact_to
 
 def test_a_model_that_no_method_reproduces_is_refused(monkeypatch):
     monkeypatch.setattr(hf, "METHODS", hf.METHODS[:3])
-    with pytest.raises(ModelError, match=r"'mamba' cannot be sampled from: .*no keys and values"):
+    with raises(ModelError, "'mamba'"):
         HF(tiny.model("mamba"))
 
 
@@ -130,7 +132,7 @@ def test_a_slower_method_is_an_error_that_names_the_versions_unless_it_is_allowe
 ):
     """A release of transformers can give the cache another name in ``forward``."""
     monkeypatch.setattr(memory, "CACHE_NAMES", ("memory",))
-    with pytest.raises(ModelError, match=r"'qwen2' .*takes no cache") as error:
+    with raises(ModelError, "'qwen2'") as error:
         HF(tiny.model())
     said = str(error.value)
     assert f"transformers {transformers.__version__} and torch {torch.__version__}" in said
@@ -171,7 +173,7 @@ def test_the_cache_goes_where_a_release_takes_it(kind):
 def test_a_model_whose_code_rules_out_the_first_method_needs_the_option_too(tmp_path):
     tiny.model("bloom").save_pretrained(tmp_path)
     context = tiny.context(str(tmp_path))
-    with pytest.raises(ModelError, match="'bloom' generate more slowly"):
+    with raises(ModelError, "'bloom'"):
         HF.build(HF.Options(), context)
     assert HF.build(HF.Options(allow_slower=True), context).method_name == hf.METHODS[1].name
 
@@ -203,7 +205,7 @@ def test_a_window_longer_than_the_trial_is_exact(kind, shape):
 @pytest.mark.parametrize(("kind", "types"), [("llama", None), ("mistral", ["full_attention"] * 2)])
 def test_a_window_that_only_the_model_or_only_its_configuration_has_is_found(kind, types):
     """Llama ignores the window; Mistral ignores the types. The window is longer than the trial."""
-    with pytest.raises(ModelError, match=f"with {hf.METHODS[0].name} .* off by"):
+    with raises(ModelError, hf.METHODS[0].name):
         HF(tiny.model(kind, sliding_window=400, layer_types=types))
 
 
@@ -239,13 +241,13 @@ def test_the_expected_method_is_the_one_that_is_used(kind):
 def test_a_refused_method_is_refused_without_weights_too():
     with torch.device("meta"):
         model = tiny.model("bloom")
-    with pytest.raises(ModelError, match="'bloom' generate more slowly"):
+    with raises(ModelError, "'bloom'"):
         hf.expected_method(model)
 
 
 def test_what_the_structure_does_not_tell_the_trial_does(monkeypatch):
     monkeypatch.setattr(hf, "METHODS", hf.METHODS[1:2])
-    with pytest.raises(ModelError, match=r"'mpt' .* off by 0\.\d+ nats in the mean .* in float32"):
+    with raises(ModelError, "'mpt'", "float32"):
         HF(tiny.model("mpt"))
 
 
@@ -275,7 +277,7 @@ def test_a_model_with_broken_weights_is_refused():
 
 
 def test_it_loads_the_models_folder_in_the_precision_asked_for(tmp_path):
-    generator = HF().build(tiny.context(tiny.save(tmp_path), dtype=torch.bfloat16))
+    generator = HF.build(HF.Options(), tiny.context(tiny.save(tmp_path), dtype=torch.bfloat16))
     (sample,) = ask(generator.session([0], sampling()), {0: [5, 6]}).values()
     with torch.no_grad():
         model = AutoModelForCausalLM.from_pretrained(tmp_path, dtype=torch.bfloat16)
@@ -440,7 +442,7 @@ def at_once(generator, sampling, rows=6, turns=5):
     return record, polled
 
 
-@pytest.mark.parametrize("kind", ["qwen2", "mpt", "gpt2", "mamba"])
+@pytest.mark.parametrize("kind", ["qwen2", "mamba", *full("mpt", "gpt2")])
 def test_a_row_leaves_the_batch_when_it_is_done_and_joins_it_without_changing_log_probabilities(
     kind,
 ):
@@ -575,8 +577,8 @@ def test_a_stop_token_ends_and_belongs_to_the_sample(generator):
         assert len(sample.ids) == len(sample.logps)
 
 
-@pytest.mark.parametrize("kind", ["qwen2", "gpt2"])
-@pytest.mark.parametrize("both_names", [pytest.param(False, marks=pytest.mark.full), True])
+@pytest.mark.parametrize("kind", ["gpt2", *full("qwen2")])
+@pytest.mark.parametrize("both_names", [*full(False), True])
 def test_new_weights_are_used_tied_ones_under_one_name_or_both(kind, both_names):
     other = tiny.model(kind, seed=9)
     generator = HF(tiny.model(kind))
@@ -614,7 +616,7 @@ def test_weights_that_are_missing_unknown_or_of_another_shape_are_refused(
         generator.load(weights.items(), 1)
 
 
-@pytest.mark.parametrize("kind", ["qwen2", "gpt2", "mpt"])
+@pytest.mark.parametrize("kind", ["gpt2", *full("qwen2", "mpt")])
 def test_after_sleep_wake_and_load_it_samples_as_before(kind):
     """Tied weights stay tied, and buffers do not change."""
     generator = HF(tiny.model(kind))
@@ -643,7 +645,7 @@ def test_after_sleep_wake_and_load_it_samples_as_before(kind):
 def test_asleep_it_has_given_its_memory_back(tmp_path):
     """The resident memory of the process falls by 38 MB of tied weights, more than malloc keeps."""
     tiny.model("qwen2", vocabulary=150_000, hidden_size=64).save_pretrained(tmp_path)
-    generator = HF().build(tiny.context(str(tmp_path)))
+    generator = HF.build(HF.Options(), tiny.context(str(tmp_path)))
     weights = {name: weight.clone() for name, weight in generator._model.named_parameters()}
     size, rss = sum(weight.nbytes for weight in weights.values()), psutil.Process().memory_info
     assert size > 2**25

@@ -6,6 +6,7 @@ from itertools import pairwise
 import pytest
 import tiny
 import torch
+from some import full
 
 from agentgym_train.generators.ragged_cache import ColumnCache, RaggedCache
 
@@ -13,7 +14,8 @@ ROWS = 9
 
 
 @pytest.fixture(
-    scope="module", params=["qwen2", "llama, eager", "gpt2", "mpt", "mistral", "gemma3_text"]
+    scope="module",
+    params=["qwen2", "gpt2", "gemma3_text", *full("llama, eager", "mpt", "mistral")],
 )
 def model(request):
     kind, _, attention = request.param.partition(", ")

@@ -16,6 +16,7 @@ import pytest
 import small_run
 import tiny
 import torch
+from raised import raises
 from transformers import AutoModelForCausalLM
 
 from agentgym_train import plugins
@@ -109,7 +110,7 @@ def test_many_long_prompts_at_once_change_nothing(tmp_path):
 
 def test_a_model_that_vllm_refuses_is_one_line(tmp_path):
     tiny.model().save_pretrained(tmp_path)  # heads of 8
-    with pytest.raises(ModelError, match=r"^vLLM cannot run '.*") as caught, build(tmp_path):
+    with raises(ModelError, "vLLM") as caught, build(tmp_path):
         pass
     assert "\n" not in str(caught.value)
 
@@ -124,7 +125,7 @@ def test_weights_that_vllm_does_not_take_are_named(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Qwen2ForCausalLM, "load_weights", deaf)
     tiny.model(**HEADS).save_pretrained(tmp_path)
-    with pytest.raises(ModelError, match=r"1 of its own .* 'model\.norm\.weight'"), build(tmp_path):
+    with raises(ModelError, "'model.norm.weight'"), build(tmp_path):
         pass
 
 

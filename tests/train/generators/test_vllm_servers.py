@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 import tiny
 import torch
+from raised import raises
 from stub_vllm import StubVLLM
 
 from agentgym_train.errors import ConfigError, ModelError
@@ -206,9 +207,9 @@ def test_no_server_left_is_one_line(generator, servers):
         server.die()
     session = generator.session(ROWS, SAMPLING)
     session.submit(0, [5])
-    with pytest.raises(ModelError, match=r"^none of the 2 servers of the generator is left; start"):
+    with raises(ModelError, "none of the 2", "left"):
         session.poll()
-    with pytest.raises(ModelError, match=r"^none of the 2 servers of the generator loads the"):
+    with raises(ModelError, "none of the 2", "loads"):
         generator.load(tiny.model().named_parameters(), 1)
 
 
@@ -290,14 +291,14 @@ def test_a_server_that_does_not_fit_is_one_line(build, stub, message):
 
 def test_a_server_that_is_not_there_is_one_line(build, servers):
     servers[1].die()
-    with pytest.raises(ConfigError, match=r"does not answer \(ConnectError.*\); start the server$"):
+    with raises(ConfigError, "ConnectError"):
         build(servers[0].url, servers[1].url)
     build(servers[0].url)  # nothing of the failure is left
 
 
 def test_a_server_that_rejects_the_weights_is_one_line(build, servers):
     servers[0].refusal = 500, {"error": "size mismatch"}
-    with pytest.raises(ModelError, match=r"^none of the 1 servers .*: status 500: .*size mismatch"):
+    with raises(ModelError, "none of the 1", "500", "size mismatch"):
         build(servers[0].url)
 
 

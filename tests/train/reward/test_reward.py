@@ -13,6 +13,7 @@ import processes
 import pytest
 import tiny
 import torch
+from raised import raises
 from scoring import RULES, by_transformers, context
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from typer.testing import CliRunner
@@ -192,7 +193,7 @@ def test_comparisons_without_a_winner_are_refused(tmp_path, model):
     ties = [judged.comparison(n, "tie") for n in range(12)]
     with pytest.raises(ConfigError, match="comparisons to learn from not one has a better episode"):
         load(tmp_path, model, ties)
-    with pytest.raises(ConfigError, match="among 0 comparisons of held-out tasks"):
+    with raises(ConfigError, "0 comparisons"):
         load(
             tmp_path,
             model,
@@ -216,7 +217,7 @@ def test_a_reward_model_reads_the_template_of_its_run(tmp_path, model, file):
 def test_a_tokenizer_without_a_template_is_refused(tmp_path, model, file):
     tokenizer = AutoTokenizer.from_pretrained(model)
     tokenizer.chat_template = None
-    with pytest.raises(TemplateError, match=r"no chat template: set model\.chat_template"):
+    with raises(TemplateError, "model.chat_template"):
         comparisons.load(configuration.load(judged.settings(tmp_path, model, file)), tokenizer)
 
 
@@ -468,6 +469,6 @@ def test_what_is_not_finite_stops_the_run(tmp_path, model, file):
     trainer = judged.trainer(judged.settings(tmp_path, model, file))
     with torch.no_grad():
         trainer.engine._engine.module.score.weight.fill_(math.inf)
-    with pytest.raises(TrainingError, match="step 1: the loss or its gradient is not finite"):
+    with raises(TrainingError, "step 1", "finite"):
         trainer.train(lambda row: None, lambda step: None)
     trainer.engine.close()

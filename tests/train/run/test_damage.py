@@ -12,6 +12,7 @@ import pytest
 import small_run
 from damaged import DAMAGES, contents, delete, flip, truncate
 from rich.console import Console
+from some import full
 
 from agentgym_train import config as configuration
 from agentgym_train.models import scratch
@@ -94,20 +95,22 @@ def remade(played, monkeypatch):
         ("init/tokenizer.json", truncate),
         ("init/config.json", delete),
         ("init/manifest.json", flip),
-        ("init/manifest.json", delete),
         ("config.toml", flip),
-        ("config.toml", delete),
         (".config.toml.blake2b", truncate),
         ("evaluation.json", truncate),
         ("metrics.jsonl", flip),
-        ("metrics.jsonl", delete),
         (NEWEST + "manifest.json", flip),
         (NEWEST + "engine/mp_rank_00_model_states.pt", flip),
-        (NEWEST + "model/tokenizer.json", truncate),
-        (NEWEST + "state.json", delete),
         ("episodes/before/episodes.jsonl", flip),
-        ("prepared.json", flip),
-        ("model/model.safetensors", truncate),
+        *full(
+            ("init/manifest.json", delete),
+            ("config.toml", delete),
+            ("metrics.jsonl", delete),
+            (NEWEST + "model/tokenizer.json", truncate),
+            (NEWEST + "state.json", delete),
+            ("prepared.json", flip),
+            ("model/model.safetensors", truncate),
+        ),
     ],
     ids=lambda value: getattr(value, "__name__", value),
 )

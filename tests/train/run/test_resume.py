@@ -122,7 +122,7 @@ def test_kill_9_and_again_equals_an_undisturbed_run(undisturbed, warm, tmp_path)
     assert (folder / "init/model.safetensors").read_bytes() == (
         undisturbed / "init/model.safetensors"
     ).read_bytes()
-    assert sum(r["grad_norm"] > 0 for r in rows(folder)) > 3, "there was something to learn"
+    assert sum(r["grad_norm"] > 0 for r in rows(folder)) > 2, "there was something to learn"
     ours, theirs = (json.loads((f / "evaluation.json").read_text()) for f in (folder, undisturbed))
     assert ours == theirs
     assert (folder / "model" / "model.safetensors").read_bytes() == (

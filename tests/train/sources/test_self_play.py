@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import small_run
 import tiny
+from raised import raises
 from rich.console import Console
 from scripted import ScriptedGenerator, collect
 from trainers import make
@@ -381,10 +382,7 @@ def test_a_saved_model_is_evaluated_in_every_seat(tmp_path, monkeypatch):
 
 
 def test_a_frozen_model_that_is_none_is_refused_before_any_work(tmp_path):
-    with pytest.raises(
-        ModelError,
-        match=r"source\.frozen\.player_1='runs/not-there/model' is not a model that can be loaded",
-    ):
+    with raises(ModelError, "source.frozen.player_1='runs/not-there/model'"):
         check(
             config(
                 tmp_path,
@@ -402,7 +400,7 @@ def test_a_frozen_model_with_other_tokens_is_refused(tmp_path):
     )
     (Path(other) / "tokenizer.json").write_text(json.dumps(told))
     source = {"name": "self_play", "frozen": {"player_0": other}}
-    with pytest.raises(ConfigError, match=r"source\.frozen\.player_0=.* has another vocabulary"):
+    with raises(ConfigError, "source.frozen.player_0="):
         make(tmp_path, {"env": TWO, "source": source, "run": {"steps": 2}})
 
 

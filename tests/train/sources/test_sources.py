@@ -12,6 +12,7 @@ import small_run
 import tiny
 from hypothesis import given
 from hypothesis import strategies as st
+from raised import raises
 from scripted import ScriptedGenerator
 from typer.testing import CliRunner
 
@@ -457,7 +458,7 @@ def test_comparisons_within_groups_of_one_are_refused(tmp_path, algorithm, sourc
 def test_of_a_source_that_does_not_tell_its_sizes_none_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(RejectionSampling, "group_sizes", Source.group_sizes)
     check_group_size(sized(tmp_path, "dpo", {"name": "rejection_sampling"}, 8))
-    with pytest.raises(ConfigError, match="source 'mixture' gives groups of 1:"):
+    with raises(ConfigError, "'mixture'", "1"):
         check_group_size(
             sized(tmp_path, "dpo", mixture({"name": "rejection_sampling"}, RECORDED), 8)
         )
@@ -597,7 +598,7 @@ def test_replacements_do_not_depend_on_the_processes(returning):
 def test_replacements_of_single_episodes_are_refused(tmp_path):
     made = context(tmp_path, group_size=1)
     plugin = plugins.make(plugins.SOURCE, {"name": "rollout", "replacements": 1})
-    with pytest.raises(ConfigError, match=r"source.replacements=1 .* env.group_size=1: use a la"):
+    with raises(ConfigError, "source.replacements=1", "env.group_size=1"):
         plugin.check(made.config, made.training)
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 import torch
+from raised import raises
 
 from agentgym_envs.errors import BrokenPlugin, ConformanceError
 from agentgym_train import plugins
@@ -211,17 +212,11 @@ def test_a_planted_fault_is_named(cls, message, monkeypatch):
 
 def test_a_next_value_without_a_critic(monkeypatch):
     monkeypatch.setattr(GRPO, "required_streams", frozenset({"next_value"}))
-    with pytest.raises(BrokenPlugin, match="'next_value' without 'value'; list both"):
+    with raises(BrokenPlugin, "'next_value'", "'value'"):
         check_algorithm("grpo")
 
 
 def test_a_stream_that_nobody_fills(monkeypatch):
     monkeypatch.setattr(GRPO, "required_streams", frozenset({"dreams"}))
-    with pytest.raises(
-        BrokenPlugin,
-        match=(
-            "grpo of agentgym-train requires the stream 'dreams', which no component produces;"
-            " there are: ref"
-        ),
-    ):
+    with raises(BrokenPlugin, "grpo", "'dreams'", "ref"):
         check_algorithm("grpo")

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 import shipped
+from raised import raises
 
 from agentgym_envs.errors import ArgumentError, ConformanceError, UnknownName
 from agentgym_train import Curriculum, plugins
@@ -239,9 +240,9 @@ def test_those_that_are_shipped_pass(name):
 
 
 def test_what_cannot_be_checked_is_refused():
-    with pytest.raises(UnknownName, match="unknown curriculum 'fixd'"):
+    with raises(UnknownName, "'fixd'"):
         check_curriculum("fixd")
-    with pytest.raises(ConfigError, match=r"curriculum\.turns"):
+    with raises(ConfigError, "curriculum.turns"):
         check_curriculum("fixed")
-    with pytest.raises(ArgumentError, match="steps=1: at least 2"):
+    with raises(ArgumentError, "steps=1"):
         check_curriculum({"name": "fixed", "turns": 1}, steps=1)

@@ -8,6 +8,7 @@ from importlib.machinery import ModuleSpec
 
 import pytest
 import tracked
+from raised import raises
 
 from agentgym_envs.errors import MissingExtra
 from agentgym_train import plugins
@@ -221,10 +222,7 @@ def test_trackio_refuses_in_one_line(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", ["tensorboard", "wandb", "trackio"])
 def test_a_missing_library_is_the_pip_command(name, found, monkeypatch):
     monkeypatch.setattr("agentgym_train.trackers.data.find_spec", lambda library: found)
-    with pytest.raises(
-        MissingExtra,
-        match=rf'^the tracker {name} needs .* python -m pip install "agentgym-train\[{name}\]"$',
-    ):
+    with raises(MissingExtra, f"tracker {name}", f"agentgym-train[{name}]"):
         plugins.make(plugins.TRACKER, {"name": name})
 
 
@@ -248,10 +246,10 @@ def test_options_are_written_out(options, full, monkeypatch):
         tracker=[options],
     )
     assert plugins.resolved(config).tracker == [full]
-    with pytest.raises(ConfigError, match=r"tracker\.state"):
+    with raises(ConfigError, "tracker.state"):
         plugins.make(plugins.TRACKER, {**options, "state": {}})
     if "project" in full:
-        with pytest.raises(ConfigError, match=r"tracker\.project"):
+        with raises(ConfigError, "tracker.project"):
             plugins.make(plugins.TRACKER, {**options, "project": ""})
 
 

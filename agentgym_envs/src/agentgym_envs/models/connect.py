@@ -8,10 +8,10 @@ from agentgym_envs.models.provider import ModelClient
 
 # Imported on use: each SDK is an extra.
 _CLIENTS = {
-    "chat": "client:Client",
-    "responses": "responses:Responses",
-    "anthropic": "anthropic:Anthropic",
-    "google": "google:Google",
+    "chat": "client:ChatClient",
+    "responses": "responses:ResponsesClient",
+    "anthropic": "anthropic:AnthropicClient",
+    "google": "google:GoogleClient",
 }
 
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from flask import Flask
 from werkzeug.serving import make_server
 
-from agentgym_envs.envs.web.embedded import Reply, Request, SiteHost, wsgi_reply
+from agentgym_envs.envs.web.embedded import ProxyReply, ProxyRequest, SiteHost, wsgi_reply
 from agentgym_websites.changes import Changes, differences, side_effects
 from agentgym_websites.code import code
 from agentgym_websites.forum import forum
@@ -72,7 +72,7 @@ class Host(SiteHost):
             self.databases[tables] = open_database(snapshot(tables))
         return self.databases[tables]
 
-    def serve(self, request: Request) -> Reply | bool:
+    def serve(self, request: ProxyRequest) -> ProxyReply | bool:
         """Answers a request to one of the sites; False for any other address."""
         url = urlsplit(request.url)
         name = self._names.get(url.netloc)

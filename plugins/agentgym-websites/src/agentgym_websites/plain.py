@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 from typing import NamedTuple
 from urllib.parse import urlencode, urljoin, urlsplit
 
-from agentgym_envs.envs.web.embedded import NotShown, Request, Step
+from agentgym_envs.envs.web.embedded import NotShown, ProxyRequest, Step
 from agentgym_websites.host import Host
 
 VOID = frozenset(
@@ -174,7 +174,7 @@ class PlainBrowser:
                 "accept": "application/json" if stay else "text/html",
             }
         reply = self.host.serve(
-            Request(method, url.partition("#")[0], headers, urlencode(form).encode())
+            ProxyRequest(method, url.partition("#")[0], headers, urlencode(form).encode())
         )
         if isinstance(reply, bool):
             raise NotShown(f"{url} leads out of the sites")

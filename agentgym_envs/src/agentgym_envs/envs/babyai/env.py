@@ -14,7 +14,7 @@ from typing import Any
 from agentgym_envs.core import Outcome, TextEnv, command
 from agentgym_envs.envs.babyai.moves import UNKNOWN, offered, refusal, steps
 from agentgym_envs.envs.babyai.tasks import babyai_tasks
-from agentgym_envs.envs.babyai.view import FRONT, View
+from agentgym_envs.envs.babyai.view import FRONT, AgentView
 from agentgym_envs.errors import MissingExtra
 from agentgym_envs.tasks import Task, TaskSet
 
@@ -130,7 +130,7 @@ class BabyAIEnv(TextEnv):
         return not {"toggle", "drop"}.isdisjoint(low) and is_lost(self._level)
 
     def _look(self) -> None:
-        self._view = View(self._level)
+        self._view = AgentView(self._level)
         self._moves = offered(self._view)
 
     def _listed(self, text: str) -> str:

@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from agentgym_envs.envs.babyai.view import BITS, CELLS, SIZE, Thing, View
+from agentgym_envs.envs.babyai.view import BITS, CELLS, SIZE, AgentView, SeenObject
 
 UNKNOWN = "The action is not recognized. Please check valid actions."
 _MACRO = re.compile(r"(pickup|go to|go through|toggle and go through) (.+ \d+)")
@@ -29,7 +29,7 @@ _STEPS: list[Steps] = [
 ]
 
 
-class Move(NamedTuple):
+class MacroMove(NamedTuple):
     """A walk and the actions after it.
 
     Attributes:
@@ -39,16 +39,16 @@ class Move(NamedTuple):
     """
 
     then: tuple[str, ...]
-    thing: Thing | None = None
+    thing: SeenObject | None = None
     onto: bool = False
 
 
 _LEFT, _RIGHT, _FORWARD, _DROP, _TOGGLE = (
-    Move((step,)) for step in ("left", "right", "forward", "drop", "toggle")
+    MacroMove((step,)) for step in ("left", "right", "forward", "drop", "toggle")
 )
 
 
-def offered(view: View) -> dict[str, Move]:
+def offered(view: AgentView) -> dict[str, MacroMove]:
     """Returns the available actions: text -> move, in AgentGym's order."""
     moves = {"turn left": _LEFT, "turn right": _RIGHT}
     if not _blocked(view):
@@ -56,24 +56,26 @@ def offered(view: View) -> dict[str, Move]:
     near = [thing for thing in view.things if view.can_reach(thing)]
     if view.carrying is None:
         moves |= {
-            f"pickup {t.label}": Move(("pickup",), t) for t in near if t.object.type != "door"
+            f"pickup {t.label}": MacroMove(("pickup",), t) for t in near if t.object.type != "door"
         }
     elif _can_drop(view):
         moves["drop"] = _DROP
     for thing in near:
         if thing.object.type == "door":
             if thing.object.is_open:
-                moves[f"go through {thing.label}"] = Move((), thing, onto=True)
+                moves[f"go through {thing.label}"] = MacroMove((), thing, onto=True)
             elif _why_locked(view, thing) is None:
-                moves[f"toggle and go through {thing.label}"] = Move(("toggle", "forward"), thing)
+                moves[f"toggle and go through {thing.label}"] = MacroMove(
+                    ("toggle", "forward"), thing
+                )
         if thing.object is view.front and _can_toggle(view, thing):
             moves["toggle"] = _TOGGLE
     for thing in near:
-        moves[f"go to {thing.label}"] = Move((), thing)
+        moves[f"go to {thing.label}"] = MacroMove((), thing)
     return moves
 
 
-def refusal(view: View, action: str) -> str:
+def refusal(view: AgentView, action: str) -> str:
     """Returns AgentGym's answer to an action that is not available."""
     if action == "move forward":
         return "There is a barrier in front of you, you can't move forward."
@@ -90,12 +92,12 @@ def refusal(view: View, action: str) -> str:
     return f"You cannot {action}, as {why}." if why else UNKNOWN
 
 
-def steps(view: View, move: Move) -> list[str]:
+def steps(view: AgentView, move: MacroMove) -> list[str]:
     """Returns the minigrid actions that carry out an available move."""
     return [*(_path(view, move.thing, onto=move.onto) if move.thing else ()), *move.then]
 
 
-def _why(view: View, verb: str, thing: Thing) -> str | None:
+def _why(view: AgentView, verb: str, thing: SeenObject) -> str | None:
     door = thing.object if thing.object.type == "door" else None
     if verb == "pickup" and (door or view.carrying):
         return None
@@ -112,7 +114,7 @@ def _why(view: View, verb: str, thing: Thing) -> str | None:
     return "there is no path leading to it"
 
 
-def _why_locked(view: View, thing: Thing) -> str | None:
+def _why_locked(view: AgentView, thing: SeenObject) -> str | None:
     """Returns the reason that a door cannot be opened, or None."""
     key, door = view.carrying, thing.object
     if not door.is_locked or door.is_open:
@@ -126,21 +128,21 @@ def _why_locked(view: View, thing: Thing) -> str | None:
     )
 
 
-def _blocked(view: View) -> bool:
+def _blocked(view: AgentView) -> bool:
     return view.barrier is not None and view.barrier[1] == 1
 
 
-def _can_drop(view: View) -> bool:
+def _can_drop(view: AgentView) -> bool:
     return view.front is None or view.front.type == "door"
 
 
-def _can_toggle(view: View, thing: Thing) -> bool:
+def _can_toggle(view: AgentView, thing: SeenObject) -> bool:
     return thing.object.type == "box" or (
         thing.object.type == "door" and _why_locked(view, thing) is None
     )
 
 
-def _path(view: View, thing: Thing, *, onto: bool) -> list[str]:
+def _path(view: AgentView, thing: SeenObject, *, onto: bool) -> list[str]:
     """Returns the shortest walk that ends before a reachable thing, or on it.
 
     Equally short walks can end on different sides of the thing. The result is the walk of
@@ -170,7 +172,7 @@ def _path(view: View, thing: Thing, *, onto: bool) -> list[str]:
         first, last = list(queued), list(entered)
 
 
-def _next(view: View, state: int) -> Steps:
+def _next(view: AgentView, state: int) -> Steps:
     ahead = _FACED[state]
     return _STEPS[state] if ahead is not None and BITS[ahead] & view.free else _TURNS[state]
 

@@ -37,7 +37,7 @@ def _where(ahead: int, right: int) -> str:
 WORDS = [_where(*place) for place in PLACES]
 
 
-class Thing(NamedTuple):
+class SeenObject(NamedTuple):
     """An object in sight.
 
     Attributes:
@@ -51,7 +51,7 @@ class Thing(NamedTuple):
     object: Any
 
 
-class View:
+class AgentView:
     """The agent's view of a level at one moment.
 
     Attributes:
@@ -105,7 +105,7 @@ class View:
             reached |= neighbours(reached) & self.free
         return reached
 
-    def can_reach(self, thing: Thing) -> bool:
+    def can_reach(self, thing: SeenObject) -> bool:
         """Returns whether a walk over visible cells can end next to a thing."""
         return bool(neighbours(BITS[thing.cell]) & self.reachable)
 
@@ -190,11 +190,11 @@ def _window(width: int, height: int, x: int, y: int, direction: int) -> tuple[in
     )
 
 
-def _things(found: list[int], cells: list[Any]) -> list[Thing]:
+def _things(found: list[int], cells: list[Any]) -> list[SeenObject]:
     numbers: Counter[str] = Counter()
     things = []
     for n in sorted(found, key=RANKS.__getitem__):
         label = name(cells[n])
         numbers[label] += 1
-        things.append(Thing(f"{label} {numbers[label]}", n, cells[n]))
+        things.append(SeenObject(f"{label} {numbers[label]}", n, cells[n]))
     return things

@@ -15,21 +15,21 @@ from agentgym_envs.errors import ArgumentError
 LARGEST = 9  # limit of columns and of rows
 
 
-class Stones(NamedTuple):
+class GamePosition(NamedTuple):
     """A position: the stones of the player to move, and the stones of both players."""
 
     mine: int
     mask: int
 
 
-EMPTY = Stones(0, 0)
+EMPTY = GamePosition(0, 0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Board:
+class BoardShape:
     """The size of the board and the length of a winning line.
 
-    >>> Board(columns=4, rows=4, connect=3).cells
+    >>> BoardShape(columns=4, rows=4, connect=3).cells
     16
 
     Raises:
@@ -112,16 +112,16 @@ class Board:
                 found |= run & above
         return found & (self.full ^ mask)
 
-    def drop(self, stones: Stones, column: int) -> Stones:
+    def drop(self, stones: GamePosition, column: int) -> GamePosition:
         """Returns the position after a stone, from the view of the next player."""
         mask = stones.mask | stones.mask + (1 << column * (self.rows + 1))
-        return Stones(stones.mine ^ stones.mask, mask)
+        return GamePosition(stones.mine ^ stones.mask, mask)
 
     def legal(self, mask: int) -> list[int]:
         """Returns the columns that are not full, counted from 0."""
         return [column for column in range(self.columns) if self.open(mask) & self.column(column)]
 
-    def winning(self, stones: Stones) -> list[int]:
+    def winning(self, stones: GamePosition) -> list[int]:
         """Returns the columns in which the next stone wins at once, counted from 0."""
         now = self.wins(*stones) & self.open(stones.mask)
         return [column for column in range(self.columns) if now & self.column(column)]

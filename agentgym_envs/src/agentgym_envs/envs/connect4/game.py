@@ -9,8 +9,8 @@ from importlib.resources import files
 from types import MappingProxyType
 
 from agentgym_envs.core import Outcome, command, echo
-from agentgym_envs.envs.connect4.board import EMPTY, Board, Stones
-from agentgym_envs.envs.connect4.solver import Solver
+from agentgym_envs.envs.connect4.board import EMPTY, BoardShape, GamePosition
+from agentgym_envs.envs.connect4.solver import PerfectSolver
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.multi.game import TextGame
 from agentgym_envs.tasks import Task, TaskSet
@@ -22,7 +22,7 @@ _DROP = re.compile(r"drop\s+([1-9])", re.IGNORECASE)
 def greedy(game: "Connect4", seat: str, rng: random.Random) -> str:
     """Wins at once if possible, else blocks an immediate win, else drops at random."""
     board, stones = game.board, game.stones
-    theirs = Stones(stones.mine ^ stones.mask, stones.mask)
+    theirs = GamePosition(stones.mine ^ stones.mask, stones.mask)
     columns = board.winning(stones) or board.winning(theirs) or board.legal(stones.mask)
     return _drop(rng.choice(columns))
 
@@ -51,14 +51,14 @@ class Connect4(TextGame):
     seats = ("player_0", "player_1")
 
     def __init__(self, *, columns: int = 6, rows: int = 5, connect: int = 4):
-        self.board = Board(columns=columns, rows=rows, connect=connect)
+        self.board = BoardShape(columns=columns, rows=rows, connect=connect)
         if str(self.board) not in _positions():
             known = ", ".join(_positions())
             raise ArgumentError(
                 f"there are no positions for the board {self.board} (columns x rows - connect); use"
                 f" one of {known}"
             )
-        self._solver = Solver(self.board)
+        self._solver = PerfectSolver(self.board)
 
     def make_tasks(self) -> TaskSet:
         """Returns one task per position of this board.

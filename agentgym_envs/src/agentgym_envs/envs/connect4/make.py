@@ -12,8 +12,8 @@ import random
 from pathlib import Path
 from typing import NamedTuple
 
-from agentgym_envs.envs.connect4.board import EMPTY, Board, Stones
-from agentgym_envs.envs.connect4.solver import Solver
+from agentgym_envs.envs.connect4.board import EMPTY, BoardShape, GamePosition
+from agentgym_envs.envs.connect4.solver import PerfectSolver
 from agentgym_envs.tasks import split_of
 
 FILE = Path(__file__).with_name("positions.json")
@@ -44,7 +44,7 @@ class TooHard(Exception):
     """The solver needs more than ``NODES`` positions."""
 
 
-class HurriedSolver(Solver):
+class HurriedSolver(PerfectSolver):
     """A solver that gives up after ``NODES`` positions.
 
     Raises:
@@ -57,7 +57,7 @@ class HurriedSolver(Solver):
         return super()._search(mine, mask, theirs, alpha, beta)
 
 
-def scatter(board: Board, count: int, rng: random.Random) -> tuple[str, Stones] | None:
+def scatter(board: BoardShape, count: int, rng: random.Random) -> tuple[str, GamePosition] | None:
     """Returns ``count`` random moves that do not win, and the position after them.
 
     The moves are digits, with 1 for the leftmost column. Returns None if every legal move wins.
@@ -74,13 +74,13 @@ def scatter(board: Board, count: int, rng: random.Random) -> tuple[str, Stones] 
     return moves, stones
 
 
-def look(board: Board, stones: Stones) -> str:
+def look(board: BoardShape, stones: GamePosition) -> str:
     """Returns the same text for a position and its mirror image: the smaller of both pictures."""
     lines = [line[2:-2] for line in board.draw(stones.mine, stones.mask).splitlines()[:-1]]
     return min("\n".join(lines), "\n".join(line[::-1] for line in lines))
 
 
-def only_win(board: Board, stones: Stones) -> tuple[int, int] | None:
+def only_win(board: BoardShape, stones: GamePosition) -> tuple[int, int] | None:
     """Returns the number of moves to the win and the column of the only winning move.
 
     Returns None if no move or several moves win, or if the solver reaches its limit.
@@ -94,7 +94,7 @@ def only_win(board: Board, stones: Stones) -> tuple[int, int] | None:
         return None
 
 
-def winning_moves(solver: Solver, stones: Stones) -> list[int]:
+def winning_moves(solver: PerfectSolver, stones: GamePosition) -> list[int]:
     """Returns the columns that win with perfect play, at once or later."""
     board = solver.board
     now = board.winning(stones)
@@ -108,7 +108,7 @@ def winning_moves(solver: Solver, stones: Stones) -> list[int]:
 
 def positions(name: str) -> list[tuple[str, int, str]]:
     """Returns the split, difficulty and moves of each position of a board, easiest first."""
-    board, wanted, rng = Board.of(name), WANTED[name], random.Random(name)
+    board, wanted, rng = BoardShape.of(name), WANTED[name], random.Random(name)
     seen, found = set[str](), list[tuple[str, int, str]]()
     counts = dict.fromkeys(
         itertools.product(wanted.difficulties, range(2), range(board.columns)), 0

@@ -3,10 +3,10 @@
 The algorithm is that of Pascal Pons, "Solving Connect 4" (http://blog.gamesolver.org, 2015).
 """
 
-from agentgym_envs.envs.connect4.board import Board, Stones
+from agentgym_envs.envs.connect4.board import BoardShape, GamePosition
 
 
-class Solver:
+class PerfectSolver:
     """Computes the value of positions under perfect play of both players.
 
     The value is from the view of the player to move: positive for a win, 0 for a draw, negative for
@@ -20,7 +20,7 @@ class Solver:
         nodes: Positions visited so far.
     """
 
-    def __init__(self, board: Board):
+    def __init__(self, board: BoardShape):
         self.board, self.nodes = board, 0
         middle = (board.columns - 1) / 2
         self._order = sorted(
@@ -29,7 +29,7 @@ class Solver:
         self._columns = [board.column(column) for column in self._order]
         self._bounds: dict[int, int] = {}  # transposition table: upper bounds of values
 
-    def value(self, stones: Stones) -> int:
+    def value(self, stones: GamePosition) -> int:
         """Returns the value of a position without a completed line."""
         left = self.board.cells - stones.mask.bit_count()
         if self.board.winning(stones):
@@ -47,7 +47,7 @@ class Solver:
             low, high = (low, found) if found <= guess else (found, high)
         return low
 
-    def best(self, stones: Stones) -> int:
+    def best(self, stones: GamePosition) -> int:
         """Returns the column of a best move: the one nearest to the middle, the left one of two."""
         if now := self.board.winning(stones):
             return min(now, key=self._order.index)
@@ -57,7 +57,7 @@ class Solver:
             column for column in moves if self._at_most(self.board.drop(stones, column), -value)
         )
 
-    def moves_to_win(self, stones: Stones) -> int:
+    def moves_to_win(self, stones: GamePosition) -> int:
         """Returns the number of moves until the player to move wins; 0 without a forced win."""
         value = self.value(stones)
         left = self.board.cells - stones.mask.bit_count()
@@ -67,13 +67,13 @@ class Solver:
         """Clears the transposition table."""
         self._bounds.clear()
 
-    def _at_most(self, stones: Stones, value: int) -> bool:
+    def _at_most(self, stones: GamePosition, value: int) -> bool:
         """Returns whether the value of a position is at most ``value``."""
         if self.board.winning(stones):
             return (self.board.cells - stones.mask.bit_count() + 1) // 2 <= value
         return self._search(*stones, self._threats(stones), value, value + 1) <= value
 
-    def _threats(self, stones: Stones) -> int:
+    def _threats(self, stones: GamePosition) -> int:
         """Returns the cells that complete a line of the player who is not to move."""
         return self.board.wins(stones.mine ^ stones.mask, stones.mask)
 

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from agentgym_envs.core import Outcome, echo
-from agentgym_envs.envs.debate.tasks import Problem, choices, strangers, tasks
+from agentgym_envs.envs.debate.tasks import DebateProblem, choices, strangers, tasks
 from agentgym_envs.envs.debate.votes import canonical, knows, majority, read_answer
 from agentgym_envs.envs.search.world import Passage
 from agentgym_envs.errors import ArgumentError
@@ -96,7 +96,7 @@ class Debate(TextGame):
 
     def begin(self, task: Task, rng: random.Random) -> Mapping[str, str]:
         """Deals the passages and returns each seat's first observation."""
-        self.problem: Problem = task.data["problem"]
+        self.problem: DebateProblem = task.data["problem"]
         self.said: list[dict[str, str]] = []
         self.hands, likely = self._dealt(rng)
         self.choices = choices(self.problem, likely, rng)

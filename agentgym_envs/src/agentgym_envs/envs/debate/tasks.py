@@ -25,7 +25,7 @@ Terms = list[tuple[int, list[int]]]
 
 
 @dataclass(frozen=True)
-class Problem:
+class DebateProblem:
     """A question and its solution.
 
     Attributes:
@@ -54,7 +54,7 @@ def tasks() -> TaskSet:
     return TaskSet([*_arithmetic_tasks(), *_hop_tasks()])
 
 
-def choices(problem: Problem, likely: list[str], rng: random.Random) -> list[str]:
+def choices(problem: DebateProblem, likely: list[str], rng: random.Random) -> list[str]:
     """Returns the right answer and nine wrong ones, in random order.
 
     ``likely`` are wrong answers from dealt passages; they come into the list first.
@@ -75,7 +75,7 @@ def _results(right: int, rng: random.Random) -> list[str]:
     return rng.sample(results, CHOICES)
 
 
-def strangers(problem: Problem, count: int, rng: random.Random) -> list[Problem]:
+def strangers(problem: DebateProblem, count: int, rng: random.Random) -> list[DebateProblem]:
     """Returns distractors: other questions of the same kind.
 
     They share no answers, passages or facts with the question or with each other.
@@ -90,7 +90,7 @@ def strangers(problem: Problem, count: int, rng: random.Random) -> list[Problem]
     return chosen[1:]
 
 
-def _related(one: Problem, other: Problem) -> bool:
+def _related(one: DebateProblem, other: DebateProblem) -> bool:
     """Returns whether two questions have an answer or a passage in common.
 
     Also returns True if a passage of one question states a fact of the other.
@@ -135,7 +135,7 @@ def _arithmetic_tasks() -> Iterator[Task]:
         if text in seen:
             continue
         seen.add(text)
-        problem = Problem(
+        problem = DebateProblem(
             name, f"What is {text}?", result, f"{_steps(terms)}{text} = {result}.", ()
         )
         yield Task(id=name, split=split_of(text), difficulty=operations, data={"problem": problem})
@@ -175,13 +175,13 @@ def _hop_tasks() -> Iterator[Task]:
 
 
 @cache
-def _hops() -> dict[str, list[Problem]]:
+def _hops() -> dict[str, list[DebateProblem]]:
     """Returns the multi-hop questions of Search, by kind.
 
     It leaves out a question unless exactly one of its passages states each of its facts.
     """
     by_id = {p.id: p for p in corpus()}
-    found: dict[str, list[Problem]] = {}
+    found: dict[str, list[DebateProblem]] = {}
     for question in questions():
         passages = tuple(by_id[i] for i in question.gold)
         leads = [*(p.title for p in passages[1:]), question.answers[0]]
@@ -191,7 +191,7 @@ def _hops() -> dict[str, list[Problem]]:
             _states(p, fact) == (p is q) for q, fact in pairs for p in passages
         ):
             reason = " ".join(p.text for p in passages)
-            problem = Problem(
+            problem = DebateProblem(
                 question.id,
                 question.text,
                 question.answers[0],

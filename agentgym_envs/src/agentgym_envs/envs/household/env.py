@@ -11,10 +11,10 @@ from typing import Any
 from agentgym_envs.core import Outcome, TextEnv, command
 from agentgym_envs.envs.household.games import game_tasks, read_game
 from agentgym_envs.envs.household.goals import KINDS
-from agentgym_envs.envs.household.plan import Planner
-from agentgym_envs.envs.household.rooms import Design, furnish, goal_of
+from agentgym_envs.envs.household.plan import HousePlanner
+from agentgym_envs.envs.household.rooms import TaskDesign, furnish, goal_of
 from agentgym_envs.envs.household.tasks import household_tasks
-from agentgym_envs.envs.household.world import NOTHING, World
+from agentgym_envs.envs.household.world import NOTHING, HouseWorld
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.tasks import Task, TaskSet
 
@@ -76,10 +76,10 @@ class HouseholdEnv(TextEnv):
         if "path" in task.data:
             facts, self._target, words = read_game(task.data["path"])
         else:
-            design = Design(*task.data["design"])
+            design = TaskDesign(*task.data["design"])
             facts, self._target = furnish(design), goal_of(design)
             words = goal_words(design)
-        self.world = World(facts)
+        self.world = HouseWorld(facts)
         return opening(self.world, words), words.removesuffix(".")
 
     def act(self, action: str) -> Outcome:
@@ -94,15 +94,15 @@ class HouseholdEnv(TextEnv):
 
     def oracle(self) -> Iterator[str]:
         """Yields the commands of a player that knows where everything is."""
-        return Planner(self.world, self._target).commands()
+        return HousePlanner(self.world, self._target).commands()
 
 
-def opening(world: World, words: str) -> str:
+def opening(world: HouseWorld, words: str) -> str:
     """Returns the first observation."""
     return f"{WELCOME}\n\n{world.intro()}\n\nYour task is to: {words}"
 
 
-def goal_words(design: Design) -> str:
+def goal_words(design: TaskDesign) -> str:
     """Returns a task's goal in the original's words; the id decides between its two sentences."""
     text = random.Random(f"words {design.id}").choice(KINDS[design.kind].texts)
     return f"{text.format(obj=design.thing.lower(), recep=design.target.lower())}."

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agentgym_envs.envs.household.goals import Goal, read_goal
+from agentgym_envs.envs.household.goals import HouseholdGoal, read_goal
 from agentgym_envs.envs.household.world import Facts
 from agentgym_envs.errors import TaskError
 from agentgym_envs.tasks import Task, TaskSet
@@ -32,11 +32,11 @@ _WIDTHS = {
 """Number of arguments of each predicate that the rules read."""
 
 
-class Game(NamedTuple):
+class GameFile(NamedTuple):
     """A game file: the facts of the beginning, the goal, and the goal in words."""
 
     facts: Facts
-    goal: Goal
+    goal: HouseholdGoal
     text: str
 
 
@@ -67,7 +67,7 @@ def game_tasks(folder: str) -> TaskSet:
     return TaskSet(tasks)
 
 
-def read_game(path: str) -> Game:
+def read_game(path: str) -> GameFile:
     """Reads a game file.
 
     Raises:
@@ -85,7 +85,7 @@ def _solvable(path: Path) -> bool:
         return b'"solvable": false' not in file.read()
 
 
-def _game(text: str) -> Game:
+def _game(text: str) -> GameFile:
     data = json.loads(text)
     fields = [
         data.get(name) if isinstance(data, dict) else None for name in ("grammar", "pddl_problem")
@@ -98,7 +98,7 @@ def _game(text: str) -> Game:
             "its grammar has no command 'move {o} to {r}'; download the games of ALFWorld 0.4.2"
         )
     facts, goal = read_problem(problem)
-    return Game(facts, goal, _task_text(grammar))
+    return GameFile(facts, goal, _task_text(grammar))
 
 
 def _task_text(grammar: str) -> str:
@@ -109,7 +109,7 @@ def _task_text(grammar: str) -> str:
     return text
 
 
-def read_problem(text: str) -> tuple[Facts, Goal]:
+def read_problem(text: str) -> tuple[Facts, HouseholdGoal]:
     """Returns the facts and the goal of a problem in PDDL.
 
     Raises:

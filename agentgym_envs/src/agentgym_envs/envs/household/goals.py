@@ -3,11 +3,11 @@
 from collections import Counter
 from typing import NamedTuple
 
-from agentgym_envs.envs.household.world import World
+from agentgym_envs.envs.household.world import HouseWorld
 from agentgym_envs.errors import TaskError
 
 
-class Kind(NamedTuple):
+class GoalKind(NamedTuple):
     """A kind of goals.
 
     Attributes:
@@ -26,32 +26,32 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "pick_and_place_simple": Kind(("put a {obj} in {recep}", "put some {obj} on {recep}")),
-    "look_at_obj_in_light": Kind(
+    "pick_and_place_simple": GoalKind(("put a {obj} in {recep}", "put some {obj} on {recep}")),
+    "look_at_obj_in_light": GoalKind(
         ("look at {obj} under the {recep}", "examine the {obj} with the {recep}"), lit=True
     ),
-    "pick_clean_then_place_in_recep": Kind(
+    "pick_clean_then_place_in_recep": GoalKind(
         ("put a clean {obj} in {recep}", "clean some {obj} and put it in {recep}"),
         able="cleanable",
         mark="isclean",
     ),
-    "pick_heat_then_place_in_recep": Kind(
+    "pick_heat_then_place_in_recep": GoalKind(
         ("put a hot {obj} in {recep}", "heat some {obj} and put it in {recep}"),
         able="heatable",
         mark="ishot",
     ),
-    "pick_cool_then_place_in_recep": Kind(
+    "pick_cool_then_place_in_recep": GoalKind(
         ("put a cool {obj} in {recep}", "cool some {obj} and put it in {recep}"),
         able="coolable",
         mark="iscool",
     ),
-    "pick_two_obj_and_place": Kind(
+    "pick_two_obj_and_place": GoalKind(
         ("put two {obj} in {recep}", "find two {obj} and put them in {recep}"), number=2
     ),
 }
 
 
-class Goal(NamedTuple):
+class HouseholdGoal(NamedTuple):
     """A goal.
 
     Attributes:
@@ -64,7 +64,7 @@ class Goal(NamedTuple):
     thing: str
     target: str
 
-    def met(self, world: World) -> bool:
+    def met(self, world: HouseWorld) -> bool:
         """Returns whether a house is in the state that the goal asks for."""
         if KINDS[self.kind].lit:
             return self._lit(world)
@@ -73,19 +73,19 @@ class Goal(NamedTuple):
             for receptacle, kind in world.kinds.items()
         )
 
-    def placed(self, world: World, receptacle: str) -> list[str]:
+    def placed(self, world: HouseWorld, receptacle: str) -> list[str]:
         """Returns the objects in a receptacle that count for the goal, in the order of ids."""
         inside = world.contents.get(receptacle, ())
         return sorted(one for one in inside if self.counts(world, one))
 
-    def counts(self, world: World, one: str) -> bool:
+    def counts(self, world: HouseWorld, one: str) -> bool:
         """Returns whether an object has the type and the state of the goal."""
         _, able, mark, *_ = KINDS[self.kind]
         if world.types.get(one) != self.thing:
             return False
         return not mark or (one in world.marks[mark] and one in world.able[able])
 
-    def lamps(self, world: World) -> list[tuple[str, str]]:
+    def lamps(self, world: HouseWorld) -> list[tuple[str, str]]:
         """Returns the lamps of the goal that stand in receptacles, each with its receptacle."""
         return [
             (one, receptacle)
@@ -94,7 +94,7 @@ class Goal(NamedTuple):
             if world.types.get(one) == self.target and one in world.able["toggleable"]
         ]
 
-    def _lit(self, world: World) -> bool:
+    def _lit(self, world: HouseWorld) -> bool:
         return any(self.counts(world, one) for one in world.held) and any(
             lamp in world.marks["istoggled"] and world.place_of[receptacle] == world.place
             for lamp, receptacle in self.lamps(world)
@@ -114,7 +114,7 @@ _SHAPES = {
 """The predicates in the condition of each kind."""
 
 
-def read_goal(atoms: list[tuple[str, ...]]) -> Goal:
+def read_goal(atoms: list[tuple[str, ...]]) -> HouseholdGoal:
     """Returns the goal with a condition.
 
     Args:
@@ -129,7 +129,7 @@ def read_goal(atoms: list[tuple[str, ...]]) -> Goal:
         if found == Counter(shape):
             things, targets = _types(atoms)
             if len(things) == len(targets) == 1:
-                return Goal(kind, things.pop(), targets.pop())
+                return HouseholdGoal(kind, things.pop(), targets.pop())
     raise TaskError(
         f"the goal's predicates {sorted(found)} are not those of one of the six kinds:"
         f" {', '.join(KINDS)}"

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from agentgym_envs.envs.household.goals import KINDS, Goal
-from agentgym_envs.envs.household.world import APPLIANCES, World
+from agentgym_envs.envs.household.goals import KINDS, HouseholdGoal
+from agentgym_envs.envs.household.world import APPLIANCES, HouseWorld
 
 
-class Planner:
+class HousePlanner:
     """Chooses the next command of a house.
 
     Args:
@@ -14,7 +14,7 @@ class Planner:
         goal: the goal.
     """
 
-    def __init__(self, world: World, goal: Goal):
+    def __init__(self, world: HouseWorld, goal: HouseholdGoal):
         self._world, self._goal = world, goal
 
     def commands(self) -> Iterator[str]:

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from agentgym_envs.envs.household.goals import KINDS, Goal
+from agentgym_envs.envs.household.goals import KINDS, HouseholdGoal
 from agentgym_envs.envs.household.world import APPLIANCES, Facts
 
 LAMP = "DeskLamp"
@@ -18,7 +18,7 @@ MOST = 3
 AGENT, START = "agent1", "loc_bar_start"
 
 
-class Design(NamedTuple):
+class TaskDesign(NamedTuple):
     """The parts of a task: kind of the goal, types, floor plan and number of the trial."""
 
     kind: str
@@ -33,7 +33,7 @@ class Design(NamedTuple):
         return "-".join(map(str, self))
 
 
-class Room(NamedTuple):
+class FloorPlan(NamedTuple):
     """A floor plan.
 
     Attributes:
@@ -63,15 +63,15 @@ def tables() -> dict[str, Any]:
 
 
 @cache
-def rooms() -> dict[int, Room]:
+def rooms() -> dict[int, FloorPlan]:
     """Returns the floor plans by their numbers."""
     return {
-        number: Room(tuple(_receptacles(receptacles.split())), tuple(objects.split()))
+        number: FloorPlan(tuple(_receptacles(receptacles.split())), tuple(objects.split()))
         for number, receptacles, objects in tables()["rooms"]
     }
 
 
-def choices(kind: str, room: Room) -> dict[str, list[str]]:
+def choices(kind: str, room: FloorPlan) -> dict[str, list[str]]:
     """Returns the types of objects that a kind of goals can use in a room, each with its targets.
 
     An object must fit somewhere else than at the target. A heated, cleaned or cooled object is not
@@ -92,19 +92,19 @@ def choices(kind: str, room: Room) -> dict[str, list[str]]:
     }
 
 
-def goal_of(design: Design) -> Goal:
+def goal_of(design: TaskDesign) -> HouseholdGoal:
     """Returns a task's goal."""
-    return Goal(design.kind, _type(design.thing), _type(design.target))
+    return HouseholdGoal(design.kind, _type(design.thing), _type(design.target))
 
 
-def difficulty(design: Design) -> int:
+def difficulty(design: TaskDesign) -> int:
     """Returns the number of receptacles that can hold the object at the beginning."""
     room = rooms()[design.room]
     holders = room.holders(design.thing)
     return sum(kind in holders and kind != design.target for _, kind, _ in room.receptacles)
 
 
-def furnish(design: Design) -> Facts:
+def furnish(design: TaskDesign) -> Facts:
     """Returns the facts of a task's house, which depend on the id only.
 
     No object of the goal's type begins at the target.
@@ -130,9 +130,9 @@ def furnish(design: Design) -> Facts:
 
 def _place(
     facts: dict[str, list[tuple[str, ...]]],
-    room: Room,
+    room: FloorPlan,
     rng: random.Random,
-    design: Design,
+    design: TaskDesign,
     thing: str,
 ) -> None:
     """Adds the objects of one type."""

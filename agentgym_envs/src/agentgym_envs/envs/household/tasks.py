@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from agentgym_envs.envs.household.goals import KINDS
-from agentgym_envs.envs.household.rooms import Design, choices, difficulty, rooms
+from agentgym_envs.envs.household.rooms import TaskDesign, choices, difficulty, rooms
 from agentgym_envs.tasks import Task, TaskSet
 
 UNSEEN = frozenset({9, 10, 29, 215, 219, 226, 308, 315, 325, 404, 424, 425})
@@ -32,7 +32,7 @@ def household_tasks() -> TaskSet:
     )
 
 
-def _drawn(kind: str) -> Iterator[tuple[str, Design]]:
+def _drawn(kind: str) -> Iterator[tuple[str, TaskDesign]]:
     """Yields the tasks of a kind. The rooms are drawn first, so that they are equally frequent."""
     for unseen, splits in ((False, ("dev", "train")), (True, ("test",))):
         rng, trials = random.Random(f"household {kind} {unseen}"), Counter[tuple[str, str, int]]()
@@ -51,7 +51,7 @@ def _draw(
     rng: random.Random,
     options: dict[int, dict[str, list[str]]],
     trials: Counter[tuple[str, str, int]],
-) -> Design:
+) -> TaskDesign:
     while True:
         room = rng.choice(list(options))
         thing = rng.choice(list(options[room]))
@@ -59,4 +59,4 @@ def _draw(
         trial = trials[thing, target, room]
         if trial < TRIALS:
             trials[thing, target, room] += 1
-            return Design(kind, thing, target, room, trial)
+            return TaskDesign(kind, thing, target, room, trial)

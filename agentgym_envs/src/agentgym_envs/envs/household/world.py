@@ -3,15 +3,14 @@
 After the files ``alfred.pddl`` and ``alfred.twl2`` of ALFWorld 0.4.2 (Shridhar et al., 2021; MIT).
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
-
-from agentgym_envs.envs.household.names import names
 
 Facts = Mapping[str, Iterable[tuple[str, ...]]]
 """Predicates in lower case, each with the ids of its facts: ``inreceptacle``: (object, receptacle).
 """
+_BAR = "_bar_"  # between the kind and the number of an id
 NOTHING = "Nothing happens."
 HELP = """Available commands:
   look:                             look around your current location
@@ -38,7 +37,7 @@ APPLIANCES = {
 MARKS = ("isclean", "ishot", "iscool", "issliced", "istoggled")
 
 
-class Move(NamedTuple):
+class HouseCommand(NamedTuple):
     """A valid command: a verb with its objects and receptacles, as ids."""
 
     verb: str
@@ -46,7 +45,7 @@ class Move(NamedTuple):
     second: str = ""
 
 
-class World:
+class HouseWorld:
     """A house in one state.
 
     Args:
@@ -54,7 +53,7 @@ class World:
     """
 
     def __init__(self, facts: Facts):
-        self.names = names({one for rows in facts.values() for row in rows for one in row})
+        self.names = thing_names({one for rows in facts.values() for row in rows for one in row})
         self.place_of = dict(sorted(_pairs(facts, "receptacleatlocation")))
         self.receptacles_at = _grouped((p, r) for r, p in self.place_of.items())
         self.types = dict(_pairs(facts, "objecttype"))
@@ -76,21 +75,21 @@ class World:
         self.full = bool(list(facts.get("holdsany", ())))
         self.marks = {name: {row[0] for row in facts.get(name, ())} for name in MARKS}
         self._taken: set[tuple[str, str]] = set()
-        self._walks = {f"go to {self.names[r]}": Move("go", r) for r in self.place_of}
+        self._walks = {f"go to {self.names[r]}": HouseCommand("go", r) for r in self.place_of}
 
-    def moves(self) -> dict[str, Move]:
+    def moves(self) -> dict[str, HouseCommand]:
         """Returns the valid commands. Their order is not that of the engine, which sorts them."""
         here = self.receptacles_at.get(self.place, set())
-        found = {name: Move(name) for name in ("help", "inventory", "look")}
+        found = {name: HouseCommand(name) for name in ("help", "inventory", "look")}
         found |= {text: move for text, move in self._walks.items() if move.first not in here}
         for receptacle in here:
             found |= self._at(receptacle)
         for one in self.held:
-            found[f"examine {self.names[one]}"] = Move("examine", one)
+            found[f"examine {self.names[one]}"] = HouseCommand("examine", one)
             if self.types.get(one) in KNIVES:
                 for other in self.near.get(self.place, set()) & self.able["sliceable"]:
                     text = f"slice {self.names[other]} with {self.names[one]}"
-                    found[text] = Move("slice", other, one)
+                    found[text] = HouseCommand("slice", other, one)
         return found
 
     def step(self, command: str) -> str:
@@ -113,29 +112,29 @@ class World:
         """Returns whether the type of a receptacle holds the type of an object."""
         return (self.kinds.get(receptacle), self.types.get(thing)) in self.allowed
 
-    def _at(self, receptacle: str) -> dict[str, Move]:
+    def _at(self, receptacle: str) -> dict[str, HouseCommand]:
         """Returns the commands that a receptacle at the agent's place allows."""
         name = self.names[receptacle]
-        found = {f"examine {name}": Move("examine", receptacle)}
+        found = {f"examine {name}": HouseCommand("examine", receptacle)}
         if receptacle in self.able["openable"]:
             verb = "close" if receptacle in self.opened else "open"
-            found[f"{verb} {name}"] = Move(verb, receptacle)
+            found[f"{verb} {name}"] = HouseCommand(verb, receptacle)
         usable = self.is_open(receptacle)
         inside = self.contents.get(receptacle, set())
         if usable and not self.full:
             for one in inside & self.able["pickupable"]:
-                found[f"take {self.names[one]} from {name}"] = Move("take", one, receptacle)
+                found[f"take {self.names[one]} from {name}"] = HouseCommand("take", one, receptacle)
         for one in inside & self.able["toggleable"]:
-            found[f"use {self.names[one]}"] = Move("use", one)
+            found[f"use {self.names[one]}"] = HouseCommand("use", one)
         verb, able = APPLIANCES.get(self.kinds.get(receptacle, ""), ("", ""))
         for one in self.held:
             if usable and self.can_hold(receptacle, one):
-                found[f"move {self.names[one]} to {name}"] = Move("move", one, receptacle)
+                found[f"move {self.names[one]} to {name}"] = HouseCommand("move", one, receptacle)
             if verb and one in self.able[able]:
-                found[f"{verb} {self.names[one]} with {name}"] = Move(verb, one, receptacle)
+                found[f"{verb} {self.names[one]} with {name}"] = HouseCommand(verb, one, receptacle)
         return found
 
-    def _do(self, move: Move) -> str:
+    def _do(self, move: HouseCommand) -> str:
         verb, first, second = move
         action = getattr(self, f"_{verb}")
         return str(action(*(one for one in (first, second) if one)))
@@ -265,3 +264,33 @@ def _grouped(pairs: Iterable[tuple[str, str]]) -> defaultdict[str, set[str]]:
     for key, value in pairs:
         groups[key].add(value)
     return groups
+
+
+def thing_names(ids: Iterable[str]) -> dict[str, str]:
+    """Returns the name of each id, as ALFWorld makes it: "mug 2" from ``mug_bar_plus_00``.
+
+    Things of one kind are numbered. The first id in the order of the letters has the highest
+    number. An id without ``_bar_`` is not numbered and its name ends with a blank.
+
+    >>> thing_names(["mug_bar_2", "mug_bar_1"])
+    {'mug_bar_1': 'mug 2', 'mug_bar_2': 'mug 1'}
+    """
+    ordered = sorted(ids)
+    left = Counter(_kind(one) for one in ordered if _BAR in one)
+    named = {}
+    for one in ordered:
+        kind = _kind(one)
+        named[one] = f"{kind} {left[kind]}" if _BAR in one else f"{_signs(one)} "
+        left[kind] -= _BAR in one
+    return named
+
+
+def _kind(one: str) -> str:
+    """Returns the first part of an id; a basin is named after the sink or bathtub around it."""
+    return _signs(one.partition(_BAR)[0]) + ("basin" if "basin" in one else "")
+
+
+def _signs(text: str) -> str:
+    for word, sign in (("_minus_", "-"), ("_plus_", "+"), ("_dot_", "."), ("_comma_", ",")):
+        text = text.replace(word, sign)
+    return text

@@ -13,7 +13,7 @@ from typing import Any
 from agentgym_envs.core import Outcome, TextEnv, command
 from agentgym_envs.tasks import Task, TaskSet
 
-Place = tuple[int, int]
+MazePosition = tuple[int, int]
 """A row and a column. The row grows downwards, the column to the right."""
 
 MOVES = {"move up": (-1, 0), "move down": (1, 0), "move left": (0, -1), "move right": (0, 1)}
@@ -23,12 +23,12 @@ SIDES = {
     "above you": (-1, 0),
     "below you": (1, 0),
 }
-GOAL: Place = (8, 6)
+GOAL: MazePosition = (8, 6)
 STEPS = 50  # the action after these is not carried out: the episode has failed
 FAILURE = "Failure"
 
 
-def _corridors() -> list[Place]:
+def _corridors() -> list[MazePosition]:
     """Returns the places in the order of AgentGym's numbers of games.
 
     Two bars at the top, each with a stem that leads down to a common bar; the goal is at the end of
@@ -70,7 +70,7 @@ class LMRLMazeEnv(TextEnv):
 
     def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
         """Puts the agent at its place."""
-        self._place: Place = PLACES[task.data["game"]]
+        self._place: MazePosition = PLACES[task.data["game"]]
         return self._look(), f"reach position {GOAL[0]}, {GOAL[1]}"
 
     def act(self, action: str) -> Outcome:
@@ -109,16 +109,16 @@ class LMRLMazeEnv(TextEnv):
         )
 
 
-def _plus(place: Place, step: Place) -> Place:
+def _plus(place: MazePosition, step: MazePosition) -> MazePosition:
     return place[0] + step[0], place[1] + step[1]
 
 
-def _next(place: Place, move: str) -> Place:
+def _next(place: MazePosition, move: str) -> MazePosition:
     return _plus(place, MOVES[move])
 
 
 @cache
-def _distances() -> dict[Place, int]:
+def _distances() -> dict[MazePosition, int]:
     """Returns the number of moves from each place to the goal."""
     found, left = {GOAL: 0}, deque([GOAL])
     while left:

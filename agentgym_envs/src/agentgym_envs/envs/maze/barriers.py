@@ -6,11 +6,11 @@ from typing import ClassVar, NamedTuple
 
 from agentgym_envs.core import Outcome
 from agentgym_envs.envs.maze.env import MazeEnv, words
-from agentgym_envs.envs.maze.tasks import MOVES, Lock, move
+from agentgym_envs.envs.maze.tasks import MOVES, MazeLock, move
 from agentgym_envs.tasks import Task
 
 
-class Barrier(NamedTuple):
+class BarrierKind(NamedTuple):
     """A kind of barrier, as the texts of its environment name it.
 
     Attributes:
@@ -28,7 +28,7 @@ class Barrier(NamedTuple):
     opened: str
 
 
-DOOR = Barrier("locked door", "locked", "key", "unlock", "Unlocked")
+DOOR = BarrierKind("locked door", "locked", "key", "unlock", "Unlocked")
 
 
 class BarrierMazeEnv(MazeEnv):
@@ -38,12 +38,12 @@ class BarrierMazeEnv(MazeEnv):
     has at most one tool.
     """
 
-    barriers: ClassVar[tuple[Barrier, ...]]
+    barriers: ClassVar[tuple[BarrierKind, ...]]
     """The kinds in the order of the locks of a maze."""
 
     def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
         """Puts the agent into the start room. Barriers and tools are in their places."""
-        locks: tuple[Lock, ...] = task.data["maze"].locks
+        locks: tuple[MazeLock, ...] = task.data["maze"].locks
         self._closed = list(zip(self.barriers, locks, strict=False))
         self._held = False  # whether the agent has the tool of the first closed barrier
         return super().begin(task, rng)
@@ -95,7 +95,7 @@ class BarrierMazeEnv(MazeEnv):
         self._held = True
         return f"Taken: {tool}."
 
-    def _open(self, barrier: Barrier, direction: str) -> str:
+    def _open(self, barrier: BarrierKind, direction: str) -> str:
         if direction not in self._closed_exits() or barrier != self._closed[0][0]:
             return f"No {barrier.name} there."
         if not self._held:

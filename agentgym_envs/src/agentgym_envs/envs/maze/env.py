@@ -5,7 +5,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from agentgym_envs.core import Outcome, TextEnv, command, echo
-from agentgym_envs.envs.maze.tasks import MOVES, Maze, MazeTasks, NumberedMazes, Room, move, path
+from agentgym_envs.envs.maze.tasks import (
+    MOVES,
+    MazeLayout,
+    MazeTasks,
+    NumberedMazes,
+    Room,
+    move,
+    path,
+)
 from agentgym_envs.tasks import Task
 
 
@@ -43,7 +51,7 @@ class MazeEnv(TextEnv):
 
     def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
         """Puts the agent into the start room; returns the first observation and the goal."""
-        self._maze: Maze = task.data["maze"]
+        self._maze: MazeLayout = task.data["maze"]
         self._room: Room = self._maze.start
         self._left: dict[str, Room] = dict(self._maze.things)
         goal = "take the " + " and the ".join(self._left)

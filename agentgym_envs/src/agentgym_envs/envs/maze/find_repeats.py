@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from agentgym_envs.envs.maze.locked_tasks import LEAST, LockedMazeTasks
-from agentgym_envs.envs.maze.repeats import LISTED, Listed
+from agentgym_envs.envs.maze.repeats import LISTED, ListedMazes
 from agentgym_envs.envs.maze.tasks import (
     LARGEST,
     SMALLEST,
@@ -29,7 +29,7 @@ TRIES = 2000
 """Mazes to generate for one number before the split counts as exhausted."""
 
 
-def find(kind: str, split: str, grow_one: Grow) -> Listed:
+def find(kind: str, split: str, grow_one: Grow) -> ListedMazes:
     """Returns the listed mazes of a kind by searching, without the table."""
     seen: set[str] = set()
     skipped: dict[int, int] = {}
@@ -41,11 +41,11 @@ def find(kind: str, split: str, grow_one: Grow) -> Listed:
             ((skips, maze.key()) for skips, maze in found if maze.key() not in seen), (0, None)
         )
         if new is None:
-            return Listed(number, skipped)
+            return ListedMazes(number, skipped)
         seen.add(new)
         if skips:
             skipped[number] = skips
-    return Listed(LISTED[split], skipped)
+    return ListedMazes(LISTED[split], skipped)
 
 
 def kinds() -> Iterator[tuple[str, NumberedMazes]]:
@@ -65,9 +65,9 @@ def kinds() -> Iterator[tuple[str, NumberedMazes]]:
     yield from ((name, TieredMazeTasks((tier,))) for name, tier in TIERS.items())
 
 
-def line(kind: str, split: str, found: Listed) -> str:
+def line(kind: str, split: str, found: ListedMazes) -> str:
     """Returns a line of the table, or an empty text for a kind that needs no line."""
-    if found == Listed(LISTED[split], {}):
+    if found == ListedMazes(LISTED[split], {}):
         return ""
     return (
         " ".join(

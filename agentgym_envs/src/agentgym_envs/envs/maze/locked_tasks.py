@@ -16,8 +16,8 @@ from agentgym_envs.envs.maze.tasks import (
     SMALLEST,
     THINGS,
     Grow,
-    Lock,
-    Maze,
+    MazeLayout,
+    MazeLock,
     NumberedMazes,
     Room,
     check_list,
@@ -40,7 +40,7 @@ LEAST = {"open": SMALLEST, "locked": 2 * SIDE}
 """Minimum number of rooms of each kind."""
 
 
-def grow_locked(rooms: int, rng: random.Random) -> Maze:
+def grow_locked(rooms: int, rng: random.Random) -> MazeLayout:
     """Returns a random tree of rooms with one thing behind a locked door.
 
     The places of thing and key make the shortest solution as long as this tree allows. Trees
@@ -60,7 +60,7 @@ def grow_locked(rooms: int, rng: random.Random) -> Maze:
             return replace(maze, things={THINGS[0]: thing}, locks=(lock,))
 
 
-def _options(maze: Maze) -> Iterator[tuple[int, Room, Lock]]:
+def _options(maze: MazeLayout) -> Iterator[tuple[int, Room, MazeLock]]:
     """Yields the possible locks: moves from start to key to thing, room of the thing, and lock."""
     trail_to = trails(maze)
     beyond = Counter(chain(*trail_to.values()))  # room -> number of rooms behind it
@@ -74,7 +74,7 @@ def _options(maze: Maze) -> Iterator[tuple[int, Room, Lock]]:
             moves = len(trail_to[key]) - 1 + len(path(maze, key, thing))
             for near, far in pairwise(trail):
                 if far not in trail_to[key] and SIDE <= beyond[far] <= len(trail_to) - SIDE:
-                    yield moves, thing, Lock(near, far, key)
+                    yield moves, thing, MazeLock(near, far, key)
 
 
 class LockedMazeTasks(NumberedMazes):

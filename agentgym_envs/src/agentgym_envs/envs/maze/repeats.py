@@ -19,7 +19,7 @@ Training also draws from higher numbers.
 """
 
 
-class Listed(NamedTuple):
+class ListedMazes(NamedTuple):
     """The listed mazes of a kind and split.
 
     Attributes:
@@ -32,10 +32,10 @@ class Listed(NamedTuple):
 
 
 @cache
-def listed(kind: str, split: str) -> Listed:
+def listed(kind: str, split: str) -> ListedMazes:
     """Returns the listed mazes of a kind and split."""
     count, *skipped = _lines().get(f"{kind} {split}", str(LISTED[split])).split()
-    return Listed(
+    return ListedMazes(
         int(count),
         {int(number): int(skips) for number, _, skips in (pair.partition(":") for pair in skipped)},
     )

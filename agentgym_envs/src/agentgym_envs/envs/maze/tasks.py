@@ -37,7 +37,7 @@ Room = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Lock:
+class MazeLock:
     """A locked door or another barrier between two rooms, and the room of its key or tool."""
 
     near: Room
@@ -47,7 +47,7 @@ class Lock:
 
 
 @dataclass(frozen=True)
-class Maze:
+class MazeLayout:
     """A layout: the exits of every room, the room of each thing, the start room, and the locks.
 
     The locks are in the order in which the path from the start to the thing meets them.
@@ -56,7 +56,7 @@ class Maze:
     exits: dict[Room, tuple[str, ...]]
     things: dict[str, Room]
     start: Room
-    locks: tuple[Lock, ...] = ()
+    locks: tuple[MazeLock, ...] = ()
 
     def key(self) -> str:
         """Returns a text that is equal for equal mazes only."""
@@ -78,7 +78,7 @@ def move(room: Room, direction: str) -> Room:
     return room[0] + dx, room[1] + dy
 
 
-def path(maze: Maze, start: Room, goal: Room) -> list[str]:
+def path(maze: MazeLayout, start: Room, goal: Room) -> list[str]:
     """Returns the directions of a shortest path between two rooms, by breadth-first search."""
     came_from: dict[Room, tuple[Room, str] | None] = {start: None}
     queue = deque([start])
@@ -95,7 +95,7 @@ def path(maze: Maze, start: Room, goal: Room) -> list[str]:
     return directions[::-1]
 
 
-def trails(maze: Maze) -> dict[Room, tuple[Room, ...]]:
+def trails(maze: MazeLayout) -> dict[Room, tuple[Room, ...]]:
     """Returns the path from the start to each room, as rooms, both ends included."""
     found: dict[Room, tuple[Room, ...]] = {maze.start: (maze.start,)}
     queue = [maze.start]
@@ -107,7 +107,7 @@ def trails(maze: Maze) -> dict[Room, tuple[Room, ...]]:
     return found
 
 
-def grow(rooms: int, things: int, rng: random.Random, *, onward: float = 0.85) -> Maze:
+def grow(rooms: int, things: int, rng: random.Random, *, onward: float = 0.85) -> MazeLayout:
     """Returns a random tree of rooms that starts at (0, 0).
 
     Things lie in different dead ends if there are enough dead ends, else in any rooms.
@@ -137,10 +137,10 @@ def grow(rooms: int, things: int, rng: random.Random, *, onward: float = 0.85) -
     candidates = [r for r in ordered if r != (0, 0)]
     ends = [r for r in candidates if len(ordered[r]) == 1 and away[r] >= rooms // NEAREST]
     places = rng.sample(ends, things) if len(ends) >= things else rng.sample(candidates, things)
-    return Maze(ordered, dict(zip(THINGS, places, strict=False)), (0, 0))
+    return MazeLayout(ordered, dict(zip(THINGS, places, strict=False)), (0, 0))
 
 
-Grow = Callable[[random.Random], Maze]
+Grow = Callable[[random.Random], MazeLayout]
 
 
 class NumberedMazes(TaskSet, ABC):
@@ -271,7 +271,9 @@ def _listed_ids(kind: str, split: str) -> list[str]:
     return [f"{kind}-{split}-{number}" for number in range(listed(kind, split).mazes)]
 
 
-def layouts(task_id: str, grow_one: Grow, split: str, tries: int | None = None) -> Iterator[Maze]:
+def layouts(
+    task_id: str, grow_one: Grow, split: str, tries: int | None = None
+) -> Iterator[MazeLayout]:
     """Yields the mazes of a split that the random numbers of an id generate.
 
     Dev and test each hold one layout in ten, so most generated mazes belong to training.

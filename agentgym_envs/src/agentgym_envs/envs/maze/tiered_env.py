@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from agentgym_envs.envs.maze.barriers import DOOR, Barrier, BarrierMazeEnv
+from agentgym_envs.envs.maze.barriers import DOOR, BarrierKind, BarrierMazeEnv
 from agentgym_envs.envs.maze.tiered_tasks import TieredMazeTasks
 
-THICKET = Barrier("thicket", "thicket", "axe", "clear", "Cleared")
-PASSAGE = Barrier("dark passage", "dark", "torch", "light", "Lit")
+THICKET = BarrierKind("thicket", "thicket", "axe", "clear", "Cleared")
+PASSAGE = BarrierKind("dark passage", "dark", "torch", "light", "Lit")
 
 
 class TieredMazeEnv(BarrierMazeEnv):

@@ -13,8 +13,8 @@ from itertools import chain, combinations, pairwise
 from agentgym_envs.envs.maze.tasks import (
     THINGS,
     Grow,
-    Lock,
-    Maze,
+    MazeLayout,
+    MazeLock,
     NumberedMazes,
     Room,
     grow,
@@ -37,11 +37,11 @@ TIERS = {f"tier{tier}": tier for tier in range(len(TURNS))}
 """Number of barriers by the name of the tier."""
 
 Trail = tuple[Room, ...]
-Tool = tuple[int, Room]
+ToolPlace = tuple[int, Room]
 """Index of the room in a trail at which the way to a tool branches off, and the tool's room."""
 
 
-def grow_tier(tier: int, rng: random.Random) -> Maze:
+def grow_tier(tier: int, rng: random.Random) -> MazeLayout:
     """Returns a random tree of rooms with a chain of barriers before one thing.
 
     Trees whose chain breaks a rule of the tier are discarded.
@@ -63,8 +63,8 @@ def grow_tier(tier: int, rng: random.Random) -> Maze:
 
 
 def _chains(
-    maze: Maze, trail_to: dict[Room, Trail], tier: int
-) -> Iterator[tuple[Trail, tuple[Tool, ...]]]:
+    maze: MazeLayout, trail_to: dict[Room, Trail], tier: int
+) -> Iterator[tuple[Trail, tuple[ToolPlace, ...]]]:
     """Yields the possible places of thing and tools, as the trail to the thing and the tools."""
     ends = [room for room in trail_to if len(maze.exits[room]) == 1 and room != maze.start]
     for thing in ends:
@@ -77,12 +77,12 @@ def _chains(
                 yield trail, tools
 
 
-def _locks(trail: Trail, tools: tuple[Tool, ...], rng: random.Random) -> Iterator[Lock]:
+def _locks(trail: Trail, tools: tuple[ToolPlace, ...], rng: random.Random) -> Iterator[MazeLock]:
     """Yields a barrier per tool, between the branch to the tool and the next branch."""
     branches = [*(branch for branch, _ in tools), len(trail) - 1]
     for (branch, room), following in zip(tools, branches[1:], strict=True):
         near = rng.randrange(branch, following)
-        yield Lock(trail[near], trail[near + 1], room)
+        yield MazeLock(trail[near], trail[near + 1], room)
 
 
 def _branch(trail: Trail, other: Trail) -> int:

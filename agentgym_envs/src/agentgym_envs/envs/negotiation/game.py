@@ -15,7 +15,7 @@ from agentgym_envs.envs.negotiation.tasks import (
     ITEMS,
     TOTAL,
     Bundle,
-    Scenario,
+    DivisionScenario,
     sumproduct,
     tasks,
     written,
@@ -74,7 +74,7 @@ class Negotiation(TextGame):
 
     def begin(self, task: Task, rng: random.Random) -> Mapping[str, str]:
         """Returns each side's first observation: the things and their values for this side."""
-        self.scenario: Scenario = task.data["scenario"]
+        self.scenario: DivisionScenario = task.data["scenario"]
         self.history: list[tuple[str, Bundle | None]] = []
         self.offer: Bundle | None = None
         return {seat: self._opening(seat) for seat in self.seats}

@@ -3,7 +3,7 @@
 import random
 from typing import Protocol
 
-from agentgym_envs.envs.negotiation.tasks import TOTAL, Bundle, Scenario, written
+from agentgym_envs.envs.negotiation.tasks import TOTAL, Bundle, DivisionScenario, written
 
 CONCEDES_IN = 3
 """Turns in which a conceder's level falls from everything to its Nash share.
@@ -21,7 +21,7 @@ class Bargaining(Protocol):
     """
 
     seats: tuple[str, ...]
-    scenario: Scenario
+    scenario: DivisionScenario
     offer: Bundle | None
     history: list[tuple[str, Bundle | None]]
 

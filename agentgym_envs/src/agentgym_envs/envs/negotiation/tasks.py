@@ -27,10 +27,10 @@ def sumproduct(one: Bundle, other: Bundle) -> int:
 
 
 @dataclass(frozen=True)
-class Scenario:
+class DivisionScenario:
     """The things to divide and their values.
 
-    >>> Scenario((1, 2), ((4, 3), (10, 0))).nash
+    >>> DivisionScenario((1, 2), ((4, 3), (10, 0))).nash
     (0, 2)
 
     Attributes:
@@ -96,7 +96,7 @@ def tasks() -> TaskSet:
     )
 
 
-def _scenarios(things: int) -> Iterator[Scenario]:
+def _scenarios(things: int) -> Iterator[DivisionScenario]:
     """Yields random scenarios.
 
     Each has at least one of each item. All things together have the value ``TOTAL`` for each side.
@@ -111,7 +111,9 @@ def _scenarios(things: int) -> Iterator[Scenario]:
     ]
     while len(seen) < EACH:
         counts = rng.choice(every)
-        scenario = Scenario(counts, (rng.choice(_values(counts)), rng.choice(_values(counts))))
+        scenario = DivisionScenario(
+            counts, (rng.choice(_values(counts)), rng.choice(_values(counts)))
+        )
         if (
             all(map(any, zip(*scenario.values, strict=True)))
             and (kind := _kind(scenario)) not in seen
@@ -135,11 +137,11 @@ def _valued(counts: Bundle, worth: int) -> Iterator[list[int]]:
             yield [value, *rest]
 
 
-def _name(s: Scenario) -> str:
+def _name(s: DivisionScenario) -> str:
     return "-".join(".".join(map(str, numbers)) for numbers in (s.counts, *s.values))
 
 
-def _kind(s: Scenario) -> str:
+def _kind(s: DivisionScenario) -> str:
     """Returns the same text for scenarios that differ only in the names of items and sides."""
     first, second = s.values
     return str(

@@ -8,7 +8,7 @@ from typing import Any
 
 from agentgym_envs.core import Outcome, TextEnv, echo
 from agentgym_envs.envs.scienceworld.plans import plans
-from agentgym_envs.envs.scienceworld.simulator import Simulator
+from agentgym_envs.envs.scienceworld.simulator import SimulatorProcess
 from agentgym_envs.envs.scienceworld.tasks import scienceworld_tasks
 from agentgym_envs.errors import ArgumentError, MissingExtra
 from agentgym_envs.tasks import Task, TaskSet
@@ -93,8 +93,8 @@ class ScienceWorldEnv(TextEnv):
             self.instructions = rules  # type: ignore[misc]
             self.tools = {**self.tools, "teleport_to": "teleport to {place}"}  # type: ignore[misc]
         self._simplification, self._java = simplification, java
-        self._simulator: Simulator | None = None
-        self._guide: Simulator | None = None
+        self._simulator: SimulatorProcess | None = None
+        self._guide: SimulatorProcess | None = None
 
     def make_tasks(self) -> TaskSet:
         """Returns upstream's variations in upstream's splits."""
@@ -182,13 +182,13 @@ class ScienceWorldEnv(TextEnv):
                 return score >= 1
         return False
 
-    def _running(self, simulator: Simulator | None) -> Simulator:
+    def _running(self, simulator: SimulatorProcess | None) -> SimulatorProcess:
         """Returns a running simulator: the given one, or a new one if it is missing or dead."""
         if simulator is not None and simulator.alive:
             return simulator
         if simulator is not None:
             simulator.close()
-        return Simulator(self._java)
+        return SimulatorProcess(self._java)
 
     def close(self) -> None:
         """Ends the Java processes."""

@@ -28,7 +28,7 @@ TELEPORT = "teleport to "  # the only action on things out of reach
 SCRAMBLE = 0x5DEECE66D  # java.util.Random.setSeed stores its argument xor this
 
 
-class Simulator:
+class SimulatorProcess:
     """A client of one Java process.
 
     Args:

@@ -8,7 +8,7 @@ r"""Reads corpora and question files in the formats of common data sets, one rec
 - PopQA: tab-separated, ``question`` and ``possible_answers`` (a JSON list).
 - HotpotQA and 2Wiki: a JSON list of ``{"_id", "question", "answer"}``.
 - MuSiQue: JSON lines ``{"id", "question", "answer", "answer_aliases", "answerable"}``.
-- Bamboogle: comma-separated, ``Question`` and ``Answer``.
+- Bamboogle: comma-separated, ``SearchQuestion`` and ``Answer``.
 
 Files can be compressed with gzip if their name ends in ``.gz``: ``nq.jsonl.gz``.
 """
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.envs.search.files import bare_name, lines, parse, records
-from agentgym_envs.envs.search.world import Passage, Question
+from agentgym_envs.envs.search.world import Passage, SearchQuestion
 from agentgym_envs.errors import TaskError
 
 CHECKED = 1000  # lines of a corpus to check at construction; building the index checks the rest
@@ -81,7 +81,7 @@ def question_prefix(path: str | os.PathLike[str]) -> str:
     return Path(bare_name(Path(path))).stem
 
 
-def read_questions(path: str | os.PathLike[str]) -> list[Question]:
+def read_questions(path: str | os.PathLike[str]) -> list[SearchQuestion]:
     """Returns the questions of a file in any of the formats above.
 
     Questions that are marked as unanswerable are left out.
@@ -90,7 +90,7 @@ def read_questions(path: str | os.PathLike[str]) -> list[Question]:
         TaskError: a record has no question or no answer, two records have the same id, or the file
             has no questions.
     """
-    questions: dict[str, Question] = {}
+    questions: dict[str, SearchQuestion] = {}
     for number, (where, row) in enumerate(records(Path(path))):
         lowered = {str(k).lower(): v for k, v in row.items()} if isinstance(row, Mapping) else {}
         if lowered.get("answerable") is False:
@@ -99,7 +99,9 @@ def read_questions(path: str | os.PathLike[str]) -> list[Question]:
         if not isinstance(text, str) or not text.strip() or not answers:
             raise TaskError(f"{where} has no question or no answer: {str(row)[:200]}")
         name = next((lowered[k] for k in ("id", "_id", "questionid") if k in lowered), number)
-        question = Question(f"{question_prefix(path)}-{_clean(str(name))}", _clean(text), answers)
+        question = SearchQuestion(
+            f"{question_prefix(path)}-{_clean(str(name))}", _clean(text), answers
+        )
         if questions.setdefault(question.id, question) is not question:
             raise TaskError(f"{where} has the same id as an earlier question: {name!r}")
     if not questions:

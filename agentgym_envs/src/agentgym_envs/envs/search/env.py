@@ -17,7 +17,7 @@ from agentgym_envs.envs.search import retrievers
 from agentgym_envs.envs.search.datasets import check_corpus, question_prefix, read_questions
 from agentgym_envs.envs.search.scoring import exact_match, f1
 from agentgym_envs.envs.search.server import HTTPRetriever
-from agentgym_envs.envs.search.world import Passage, Question, corpus, questions
+from agentgym_envs.envs.search.world import Passage, SearchQuestion, corpus, questions
 from agentgym_envs.errors import ArgumentError, MissingExtra, TaskError, UnknownName
 from agentgym_envs.tasks import SPLITS, Task, TaskSet, split_of
 
@@ -107,7 +107,7 @@ class SearchEnv(TextEnv):
 
     def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
         """Asks the question. The first episode also opens the retriever."""
-        self._question: Question = task.data["question"]
+        self._question: SearchQuestion = task.data["question"]
         self._titles: list[str] = []
         if self._retrieve is None:
             self._retrieve = self.open_retriever()
@@ -161,7 +161,7 @@ class SearchEnv(TextEnv):
         """Returns the retriever. Builds the index if it does not exist yet."""
         if isinstance(self._source, str):
             return HTTPRetriever(self._source)
-        return self._source or retrievers.BM25(self._corpus, on_passage=on_passage)
+        return self._source or retrievers.BM25Retriever(self._corpus, on_passage=on_passage)
 
     def prepare(self, *, workers: int | None, on_item: Callable[[], None]) -> None:
         """Builds the index before the first episode."""
@@ -244,7 +244,7 @@ def _split_files(files: Mapping[str, FilePath]) -> TaskSet:
     return TaskSet(_task(q, split) for split, q in read)
 
 
-def _task(question: Question, split: str) -> Task:
+def _task(question: SearchQuestion, split: str) -> Task:
     return Task(
         id=question.id, split=split, difficulty=len(question.gold), data={"question": question}
     )

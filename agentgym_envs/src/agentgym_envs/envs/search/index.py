@@ -21,7 +21,7 @@ HEAP = 256 * 2**20  # bytes of the writer's buffer
 QUERY_WORDS = 64
 
 
-class Index:
+class BM25Index:
     """BM25 search in an index folder. The score is the sum of the title's and the text's scores.
 
     Args:

@@ -19,7 +19,7 @@ class Retriever(Protocol):
         """Returns at most ``topk`` passages, best first."""
 
 
-class BM25:
+class BM25Retriever:
     """The default retriever. All environments of a process share one open index.
 
     Args:
@@ -52,5 +52,5 @@ def _embedded_key() -> str:
 
 
 @lru_cache(maxsize=8)
-def _opened(folder: Path) -> index.Index:
-    return index.Index(folder)
+def _opened(folder: Path) -> index.BM25Index:
+    return index.BM25Index(folder)

@@ -29,7 +29,7 @@ class Passage(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Question:
+class SearchQuestion:
     """A question with its answers.
 
     Attributes:
@@ -67,7 +67,7 @@ class City(NamedTuple):
     zone: str
 
 
-class Element(NamedTuple):
+class ChemicalElement(NamedTuple):
     """A chemical element of ``facts.json``."""
 
     number: int
@@ -85,7 +85,7 @@ def facts() -> dict[str, Any]:
     return {
         "countries": {row[0]: Country(*row) for row in raw["countries"]},
         "cities": [City(*row) for row in raw["cities"]],
-        "elements": [Element(*row) for row in raw["elements"]],
+        "elements": [ChemicalElement(*row) for row in raw["elements"]],
     }
 
 
@@ -104,7 +104,7 @@ def corpus() -> tuple[Passage, ...]:
 
 
 @cache
-def questions() -> tuple[Question, ...]:
+def questions() -> tuple[SearchQuestion, ...]:
     """Returns all questions, fewest hops first.
 
     Questions that name a later passage are left out: one about Port Sudan would name Sudan.
@@ -116,12 +116,12 @@ def questions() -> tuple[Question, ...]:
     )
 
 
-def kind(question: Question) -> str:
+def kind(question: SearchQuestion) -> str:
     """Returns the kind of an embedded question, from its hops and attribute: ``hop2-capital``."""
     return "-".join(question.id.split("-")[:2])
 
 
-def _few_alike(made: Iterable[Question]) -> Iterator[Question]:
+def _few_alike(made: Iterable[SearchQuestion]) -> Iterator[SearchQuestion]:
     """Yields the first ``ALIKE`` questions of each kind and answer."""
     seen = Counter[tuple[str, tuple[str, ...]]]()
     for question in made:
@@ -138,7 +138,7 @@ def _city_id(c: City) -> str:
     return f"city-{_slug(c.name)}"
 
 
-def _element_id(e: Element) -> str:
+def _element_id(e: ChemicalElement) -> str:
     return f"element-{e.symbol}"
 
 
@@ -160,7 +160,7 @@ def _about_city(c: City, country: str) -> str:
     )
 
 
-def _about_element(e: Element) -> str:
+def _about_element(e: ChemicalElement) -> str:
     year = f" It was discovered in {e.year}." if e.year else ""
     return (
         f"{e.name} is the chemical element with atomic number {e.number} and symbol {e.symbol}. "
@@ -168,7 +168,7 @@ def _about_element(e: Element) -> str:
     )
 
 
-def _one_hop() -> Iterator[Question]:
+def _one_hop() -> Iterator[SearchQuestion]:
     countries = facts()["countries"]
     for c in countries.values():
         yield _question(
@@ -205,7 +205,7 @@ def _one_hop() -> Iterator[Question]:
         yield _question(1, "country", c.name, text, countries[c.code].name, _city_id(c))
 
 
-def _two_hops() -> Iterator[Question]:
+def _two_hops() -> Iterator[SearchQuestion]:
     countries, elements = facts()["countries"], facts()["elements"]
     for c in _some_cities("of-country", 2000):
         country = countries[c.code]
@@ -254,7 +254,7 @@ def _two_hops() -> Iterator[Question]:
         )
 
 
-def _three_hops() -> Iterator[Question]:
+def _three_hops() -> Iterator[SearchQuestion]:
     countries = facts()["countries"]
     by_name = {c.name: c for c in countries.values()}
     for c in _some_cities("three", 3000):
@@ -283,8 +283,10 @@ def _three_hops() -> Iterator[Question]:
             )
 
 
-def _question(hops: int, kind: str, subject: str, text: str, answer: str, *gold: str) -> Question:
-    return Question(f"hop{hops}-{kind}-{_slug(subject)}", text, (answer,), gold)
+def _question(
+    hops: int, kind: str, subject: str, text: str, answer: str, *gold: str
+) -> SearchQuestion:
+    return SearchQuestion(f"hop{hops}-{kind}-{_slug(subject)}", text, (answer,), gold)
 
 
 def _some_cities(purpose: str, count: int) -> list[City]:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from agentgym_envs.envs.shop.words import rows
 
 
-class Attribute(NamedTuple):
+class ProductAttribute(NamedTuple):
     """A property that some products of a kind have.
 
     Attributes:
@@ -199,14 +199,14 @@ extra smooth | Extra smooth. | that is very smooth
 """
 
 
-def _attributes() -> dict[str, list[Attribute]]:
-    groups: dict[str, list[Attribute]] = {}
+def _attributes() -> dict[str, list[ProductAttribute]]:
+    groups: dict[str, list[ProductAttribute]] = {}
     for row in rows(_ATTRIBUTES):
         if len(row) == 1:
             group = groups.setdefault(row[0], [])
         else:
-            group.append(Attribute(*row))
+            group.append(ProductAttribute(*row))
     return groups
 
 
-ATTRIBUTES: dict[str, list[Attribute]] = _attributes()
+ATTRIBUTES: dict[str, list[ProductAttribute]] = _attributes()

@@ -10,9 +10,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
-from agentgym_envs.envs.shop.attributes import ATTRIBUTES, Attribute
-from agentgym_envs.envs.shop.ranking import BM25
-from agentgym_envs.envs.shop.words import KINDS, LOOKS, MAKER_BACK, MAKER_FRONT, OPTIONS, USES, Kind
+from agentgym_envs.envs.shop.attributes import ATTRIBUTES, ProductAttribute
+from agentgym_envs.envs.shop.ranking import BM25Ranking
+from agentgym_envs.envs.shop.words import (
+    KINDS,
+    LOOKS,
+    MAKER_BACK,
+    MAKER_FRONT,
+    OPTIONS,
+    USES,
+    ProductKind,
+)
 
 PER_KIND = 180
 NO_LIMIT = 1_000_000.0
@@ -60,7 +68,7 @@ class Product:
 
 
 @dataclass(frozen=True, slots=True)
-class Goal:
+class ShoppingGoal:
     """The requirements of an instruction.
 
     Attributes:
@@ -78,7 +86,7 @@ class Goal:
     price_limit: float
 
 
-class Catalogue:
+class ProductCatalogue:
     """Products and goals.
 
     Args:
@@ -86,12 +94,12 @@ class Catalogue:
         goals: the goals, in the order of their numbers.
     """
 
-    def __init__(self, products: Sequence[Product], goals: Sequence[Goal]):
+    def __init__(self, products: Sequence[Product], goals: Sequence[ShoppingGoal]):
         self.products, self.goals = products, goals
 
     @cached_property
-    def _ranking(self) -> BM25:
-        return BM25(product.text() for product in self.products)
+    def _ranking(self) -> BM25Ranking:
+        return BM25Ranking(product.text() for product in self.products)
 
     def search(self, query: str, count: int) -> list[Product]:
         """Returns at most ``count`` products, best first."""
@@ -99,19 +107,19 @@ class Catalogue:
 
 
 @cache
-def embedded() -> Catalogue:
+def embedded() -> ProductCatalogue:
     """Returns the embedded catalogue. All environments of a process share it."""
     products: list[Product] = []
-    goals: list[list[Goal]] = []
+    goals: list[list[ShoppingGoal]] = []
     for kind in KINDS:
         rng = random.Random(f"shop {kind.slug}")
         made = [_product(kind, number, rng) for number in range(PER_KIND)]
         products += made
         goals.append([_goal(kind, *place, rng) for place in enumerate(made[::3])])
-    return Catalogue(products, [goal for row in zip(*goals, strict=True) for goal in row])
+    return ProductCatalogue(products, [goal for row in zip(*goals, strict=True) for goal in row])
 
 
-def requirements(kind: Kind, number: int) -> tuple[int, int]:
+def requirements(kind: ProductKind, number: int) -> tuple[int, int]:
     """Returns how many attributes and how many options the goal with a number has.
 
     >>> requirements(KINDS[0], 4)
@@ -132,7 +140,7 @@ def draw_price_limit(price: float, rng: random.Random) -> tuple[float, str]:
     return limit, f", and price lower than {limit:.2f} dollars"
 
 
-def _goal(kind: Kind, number: int, product: Product, rng: random.Random) -> Goal:
+def _goal(kind: ProductKind, number: int, product: Product, rng: random.Random) -> ShoppingGoal:
     """Draws what an instruction asks for from a product."""
     attributes, options = requirements(kind, number)
     wanted = rng.sample(product.attributes, attributes)
@@ -145,7 +153,7 @@ def _goal(kind: Kind, number: int, product: Product, rng: random.Random) -> Goal
     limit, price_text = draw_price_limit(product.price, rng)
     opening = rng.choice(_OPENINGS).format(_one_of(kind))
     instruction = f"{opening} {_joined(wishes)}{price_text}"
-    return Goal(product, instruction, tuple(wanted), tuple(chosen.values()), limit)
+    return ShoppingGoal(product, instruction, tuple(wanted), tuple(chosen.values()), limit)
 
 
 _OPENINGS = (
@@ -163,7 +171,7 @@ _OPENINGS = (
 _SETS = {"fashion": "pair", "grocery": "bag"}
 
 
-def _one_of(kind: Kind) -> str:
+def _one_of(kind: ProductKind) -> str:
     """Returns the name of a kind with an article; a plural becomes a pair, a bag or a set."""
     if kind.name.endswith("s") and not kind.name.endswith("ss"):
         return f"a {_SETS.get(kind.department, 'set')} of {kind.name}"
@@ -180,12 +188,12 @@ def _joined(parts: Sequence[str]) -> str:
 
 
 @cache
-def _pool(kind: Kind) -> dict[str, Attribute]:
+def _pool(kind: ProductKind) -> dict[str, ProductAttribute]:
     """Returns the attributes that fit a kind, by name."""
     return {one.name: one for group in kind.attributes for one in ATTRIBUTES[group]}
 
 
-def _product(kind: Kind, number: int, rng: random.Random) -> Product:
+def _product(kind: ProductKind, number: int, rng: random.Random) -> Product:
     pool = _pool(kind)
     attributes = _some(list(pool), 4, rng)
     use, other = _some(USES[kind.department], 2, rng)
@@ -254,13 +262,13 @@ def _capital(word: str) -> str:
     return word if word in ("for", "by", "and", "with", "-") else word.capitalize()
 
 
-def _price(kind: Kind, rng: random.Random) -> float:
+def _price(kind: ProductKind, rng: random.Random) -> float:
     low, high = kind.prices
     dollars = low + _below(high - low, rng)
     return round(dollars + (0.49, 0.95, 0.99)[_below(3, rng)], 2)
 
 
-def _options(kind: Kind, rng: random.Random) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _options(kind: ProductKind, rng: random.Random) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yields the options of a product, with half of all values."""
     for key in kind.options:
         values = OPTIONS[key].values
@@ -285,7 +293,7 @@ def _some(values: Sequence[str], count: int, rng: random.Random) -> list[str]:
     return sorted(keys, key=keys.__getitem__)[:count]
 
 
-def _code(kind: Kind, number: int) -> str:
+def _code(kind: ProductKind, number: int) -> str:
     """Returns a product's code: ten letters and digits that depend on kind and number alone."""
     digest = hashlib.blake2b(f"{kind.slug} {number}".encode(), digest_size=5).hexdigest()
     return f"S{int(digest, 16) % 10**9:09d}"

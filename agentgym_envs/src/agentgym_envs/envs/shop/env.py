@@ -14,14 +14,14 @@ from agentgym_envs.core import Outcome, TextEnv, command
 from agentgym_envs.envs.shop import pages
 from agentgym_envs.envs.shop.catalogue import (
     PER_KIND,
-    Catalogue,
-    Goal,
     Product,
+    ProductCatalogue,
+    ShoppingGoal,
     embedded,
     requirements,
 )
 from agentgym_envs.envs.shop.files import read_catalogue
-from agentgym_envs.envs.shop.pages import BACK, BUY, NEXT, PER_PAGE, PREVIOUS, SUB_PAGES, Page
+from agentgym_envs.envs.shop.pages import BACK, BUY, NEXT, PER_PAGE, PREVIOUS, SUB_PAGES, ShopPage
 from agentgym_envs.envs.shop.reward import most_similar, reward
 from agentgym_envs.envs.shop.words import KINDS
 from agentgym_envs.errors import ArgumentError
@@ -83,12 +83,14 @@ class ShopEnv(TextEnv):
 
     def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
         """Shows the page with the search bar."""
-        self._shop: Catalogue = embedded() if self._file is None else read_catalogue(self._file)
-        self._wanted: Goal = self._shop.goals[task.data["goal"]]
+        self._shop: ProductCatalogue = (
+            embedded() if self._file is None else read_catalogue(self._file)
+        )
+        self._wanted: ShoppingGoal = self._shop.goals[task.data["goal"]]
         self._product: Product | None = None
         self._hits: list[Product] = []
         self._chosen: dict[str, str] = {}
-        self._page: Page = pages.search_page(self._wanted)
+        self._page: ShopPage = pages.search_page(self._wanted)
         return self._page.observation(), self._wanted.instruction
 
     def act(self, action: str) -> Outcome:
@@ -130,15 +132,15 @@ class ShopEnv(TextEnv):
         labels = self._page.clickable() if self._page.name != "search" else []
         return {text: label for label in labels if (text := " ".join(label.split()))}
 
-    def _search(self, query: str) -> Page:
+    def _search(self, query: str) -> ShopPage:
         self._hits = self._shop.search(query, HITS)
         return self._results(1)
 
-    def _results(self, number: int) -> Page:
+    def _results(self, number: int) -> ShopPage:
         self._number, self._product, self._chosen = number, None, {}
         return pages.results_page(self._wanted, self._hits, number)
 
-    def _click(self, label: str) -> Page:
+    def _click(self, label: str) -> ShopPage:
         """Returns the page after a click on anything but "Buy Now"."""
         page = self._page
         if label == BACK.lower():
@@ -156,7 +158,7 @@ class ShopEnv(TextEnv):
         self._chosen[page.options[label]] = label
         return page
 
-    def _item(self, product: Product) -> Page:
+    def _item(self, product: Product) -> ShopPage:
         self._product = product
         return pages.item_page(self._wanted, product, self._sub_pages)
 
@@ -188,7 +190,7 @@ def _embedded_tasks() -> TaskSet:
     )
 
 
-def _file_tasks(shop: Catalogue) -> TaskSet:
+def _file_tasks(shop: ProductCatalogue) -> TaskSet:
     return TaskSet(
         Task(
             id=f"{goal.product.asin}-{place}",

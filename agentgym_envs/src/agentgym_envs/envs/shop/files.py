@@ -18,7 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.envs.search.files import lines, parse
-from agentgym_envs.envs.shop.catalogue import Catalogue, Goal, Product, draw_price_limit
+from agentgym_envs.envs.shop.catalogue import (
+    Product,
+    ProductCatalogue,
+    ShoppingGoal,
+    draw_price_limit,
+)
 from agentgym_envs.errors import ArgumentError, TaskError, shown
 
 SHUFFLE_SEED = 233  # the original's
@@ -27,7 +32,7 @@ PRODUCTS, ATTRIBUTES, INSTRUCTIONS = "items_shuffle", "items_ins_v2", "items_hum
 _TEXTS = ("asin", "name", "query", "category", "product_category")
 
 
-def read_catalogue(path: str) -> Catalogue:
+def read_catalogue(path: str) -> ProductCatalogue:
     """Returns the catalogue of a file of products. A process reads a file once until it changes.
 
     Raises:
@@ -56,7 +61,9 @@ def _state(file: Path) -> tuple[int, int]:
 
 
 @lru_cache(4)
-def _read(file: Path, attributes: Path, instructions: Path, *states: tuple[int, int]) -> Catalogue:
+def _read(
+    file: Path, attributes: Path, instructions: Path, *states: tuple[int, int]
+) -> ProductCatalogue:
     about = _object(attributes)
     rows = _json(file)
     if not isinstance(rows, list):
@@ -73,7 +80,7 @@ def _read(file: Path, attributes: Path, instructions: Path, *states: tuple[int, 
     if not goals:
         raise TaskError(f"{file}: no product has an instruction")
     random.Random(SHUFFLE_SEED).shuffle(goals)
-    return Catalogue(list(products.values()), goals)
+    return ProductCatalogue(list(products.values()), goals)
 
 
 def _json(file: Path) -> Any:
@@ -142,7 +149,7 @@ def _options(options: Any, where: str) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 def _human_goals(
     products: Mapping[str, Product], instructions: Mapping[str, Any], file: Path
-) -> Iterator[Goal]:
+) -> Iterator[ShoppingGoal]:
     """Yields the goals of instructions by people; those without an attribute do not count."""
     for product in products.values():
         rows = instructions.get(product.asin, [])
@@ -165,7 +172,7 @@ def _human_goals(
 
 def _made_goals(
     products: Mapping[str, Product], about: Mapping[str, Any], file: Path
-) -> Iterator[Goal]:
+) -> Iterator[ShoppingGoal]:
     """Yields a goal per combination of options of each product with an instruction."""
     for product in products.values():
         row = about.get(product.asin)
@@ -189,10 +196,10 @@ def _goal(
     text: str,
     attributes: Sequence[str],
     options: tuple[str | tuple[str, str], ...],
-) -> Goal:
+) -> ShoppingGoal:
     rng = random.Random(f"price limit of {product.asin} {number}")
     limit, price_text = draw_price_limit(product.price, rng)
-    return Goal(product, f"{text}{price_text}", tuple(attributes), options, limit)
+    return ShoppingGoal(product, f"{text}{price_text}", tuple(attributes), options, limit)
 
 
 def _is_text(value: Any) -> bool:

@@ -7,14 +7,14 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from agentgym_envs.envs.shop.catalogue import Goal, Product
+from agentgym_envs.envs.shop.catalogue import Product, ShoppingGoal
 
 PER_PAGE = 10
 BACK, PREVIOUS, NEXT, BUY = "Back to Search", "< Prev", "Next >", "Buy Now"
 SUB_PAGES = ("Description", "Features", "Reviews", "Attributes")
 
 
-class Page(NamedTuple):
+class ShopPage(NamedTuple):
     """A page.
 
     Attributes:
@@ -41,12 +41,12 @@ class Page(NamedTuple):
         return list(dict.fromkeys([*names, *self.options]))
 
 
-def search_page(goal: Goal) -> Page:
+def search_page(goal: ShoppingGoal) -> ShopPage:
     """Returns the page with the search bar."""
-    return Page("search", ["WebShop", *_instruction(goal), "Search"], ("Search",))
+    return ShopPage("search", ["WebShop", *_instruction(goal), "Search"], ("Search",))
 
 
-def results_page(goal: Goal, hits: Sequence[Product], number: int) -> Page:
+def results_page(goal: ShoppingGoal, hits: Sequence[Product], number: int) -> ShopPage:
     """Returns a page of search results.
 
     Args:
@@ -59,20 +59,20 @@ def results_page(goal: Goal, hits: Sequence[Product], number: int) -> Page:
     count = f"Page {number} (Total results: {len(hits)})"
     texts = [*_instruction(goal), BACK, count, *buttons[1:]]
     texts += [text for hit in shown for text in (hit.asin, hit.title, hit.price_tag)]
-    return Page("results", texts, buttons, tuple(hit.asin for hit in shown))
+    return ShopPage("results", texts, buttons, tuple(hit.asin for hit in shown))
 
 
-def item_page(goal: Goal, product: Product, sub_pages: Sequence[str]) -> Page:
+def item_page(goal: ShoppingGoal, product: Product, sub_pages: Sequence[str]) -> ShopPage:
     """Returns the page of a product. It does not show which options are chosen."""
     texts = [*_instruction(goal), BACK, PREVIOUS]
     for name, values in product.options.items():
         texts += [name, *values]
     texts += [product.title, f"Price: {product.price_tag}", "Rating: N.A.", *sub_pages, BUY]
     options = {value: name for name, values in product.options.items() for value in values}
-    return Page("item", texts, (BACK, PREVIOUS, *sub_pages, BUY), options=options)
+    return ShopPage("item", texts, (BACK, PREVIOUS, *sub_pages, BUY), options=options)
 
 
-def sub_page(goal: Goal, product: Product, name: str) -> Page:
+def sub_page(goal: ShoppingGoal, product: Product, name: str) -> ShopPage:
     """Returns a page such as "Features". Reviews are empty, as in the original's data."""
     contents: dict[str, Sequence[str]] = {
         "Description": [product.description],
@@ -86,10 +86,10 @@ def sub_page(goal: Goal, product: Product, name: str) -> Page:
         ],
     }
     texts = [*_instruction(goal), BACK, PREVIOUS, *contents[name]]
-    return Page(name.lower(), texts, (BACK, PREVIOUS))
+    return ShopPage(name.lower(), texts, (BACK, PREVIOUS))
 
 
-def done_page(product: Product, chosen: Mapping[str, str], reward: float) -> Page:
+def done_page(product: Product, chosen: Mapping[str, str], reward: float) -> ShopPage:
     """Returns the last page, with the labels of fields that the original leaves empty."""
     texts = [
         "Thank you for shopping with us!",
@@ -100,7 +100,7 @@ def done_page(product: Product, chosen: Mapping[str, str], reward: float) -> Pag
         *("product category", "query", "Goal", "None", "Reward"),
         *("Your score (min 0.0, max 1.0)", str(reward), "Reward Details", "None"),
     ]
-    return Page("done", texts)
+    return ShopPage("done", texts)
 
 
 def _json(chosen: Mapping[str, str]) -> str:
@@ -109,5 +109,5 @@ def _json(chosen: Mapping[str, str]) -> str:
     return text.translate({ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&'"})
 
 
-def _instruction(goal: Goal) -> list[str]:
+def _instruction(goal: ShoppingGoal) -> list[str]:
     return ["Instruction:", goal.instruction]

@@ -36,7 +36,7 @@ def stem(word: str) -> str:
     return word
 
 
-class BM25:
+class BM25Ranking:
     """An index of texts.
 
     Args:

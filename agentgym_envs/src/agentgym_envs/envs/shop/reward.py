@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from itertools import combinations
 from typing import Any
 
-from agentgym_envs.envs.shop.catalogue import Goal, Product
+from agentgym_envs.envs.shop.catalogue import Product, ShoppingGoal
 from agentgym_envs.envs.shop.words import LOOKS
 
 SIMILAR = 85
@@ -47,7 +47,9 @@ _NO_WORD = re.compile(r"\W")
 _TITLE_WORD = re.compile(r"[^\W\d_]+")
 
 
-def reward(bought: Product, chosen: Collection[str], goal: Goal) -> tuple[float, dict[str, Any]]:
+def reward(
+    bought: Product, chosen: Collection[str], goal: ShoppingGoal
+) -> tuple[float, dict[str, Any]]:
     """Returns the reward of a purchase, and its parts under the names of the original.
 
     Args:

@@ -6,7 +6,7 @@ All products, makers and prices are invented. ``catalogue.py`` makes products fr
 from typing import NamedTuple
 
 
-class Kind(NamedTuple):
+class ProductKind(NamedTuple):
     """A kind of product.
 
     Attributes:
@@ -31,7 +31,7 @@ class Kind(NamedTuple):
         return self.name.replace(" ", "-")
 
 
-class Option(NamedTuple):
+class ProductOption(NamedTuple):
     """A choice that the buyer makes on the page of a product.
 
     Attributes:
@@ -241,15 +241,16 @@ def rows(text: str) -> list[list[str]]:
     return [[part.strip() for part in line.split("|")] for line in text.strip().splitlines()]
 
 
-def _kind(row: list[str]) -> Kind:
+def _kind(row: list[str]) -> ProductKind:
     name, department, path, attributes, options, prices = row
     low, high = map(int, prices.split())
-    return Kind(
+    return ProductKind(
         name, department, path, tuple(attributes.split()), tuple(options.split()), (low, high)
     )
 
 
-KINDS: tuple[Kind, ...] = tuple(map(_kind, rows(_KINDS)))
-OPTIONS: dict[str, Option] = {
-    key: Option(name, wish, tuple(values.split(", "))) for key, name, wish, values in rows(_OPTIONS)
+KINDS: tuple[ProductKind, ...] = tuple(map(_kind, rows(_KINDS)))
+OPTIONS: dict[str, ProductOption] = {
+    key: ProductOption(name, wish, tuple(values.split(", ")))
+    for key, name, wish, values in rows(_OPTIONS)
 }

@@ -42,10 +42,10 @@ FAMILIES = [
 ]
 # Members of the other families cannot be crafted. Such a family is itself an item to gather.
 CRAFTED_FAMILIES = {"planks", "wooden_slabs"}
-Recipe = tuple[str, int, tuple[tuple[str, int], ...]]  # result, count, inputs
+RawRecipe = tuple[str, int, tuple[tuple[str, int], ...]]  # result, count, inputs
 
 
-def read(folder: Path) -> list[Recipe]:
+def read(folder: Path) -> list[RawRecipe]:
     """Returns the recipes of a ``minecraft-data`` version folder, in the order of item ids."""
     names = {item["id"]: item["name"] for item in json.loads((folder / "items.json").read_text())}
     recipes = []
@@ -62,7 +62,7 @@ def read(folder: Path) -> list[Recipe]:
     return recipes
 
 
-def fold(recipes: list[Recipe]) -> tuple[list[Recipe], dict[str, set[str]]]:
+def fold(recipes: list[RawRecipe]) -> tuple[list[RawRecipe], dict[str, set[str]]]:
     """Merges recipes that differ only within a family.
 
     Returns:
@@ -70,7 +70,7 @@ def fold(recipes: list[Recipe]) -> tuple[list[Recipe], dict[str, set[str]]]:
     """
     tags: dict[str, set[str]] = {}
     for pattern, name in FAMILIES:
-        merged: dict[Recipe, list[Recipe]] = {}
+        merged: dict[RawRecipe, list[RawRecipe]] = {}
         for recipe in recipes:
             merged.setdefault(_rename(recipe, pattern, name), []).append(recipe)
         recipes = []
@@ -87,9 +87,9 @@ def fold(recipes: list[Recipe]) -> tuple[list[Recipe], dict[str, set[str]]]:
     return recipes, tags
 
 
-def first_alternatives(recipes: list[Recipe]) -> list[Recipe]:
+def first_alternatives(recipes: list[RawRecipe]) -> list[RawRecipe]:
     """Returns the first of each set of recipes with the same result and the same input numbers."""
-    kept: dict[tuple[Any, ...], Recipe] = {}
+    kept: dict[tuple[Any, ...], RawRecipe] = {}
     for result, count, inputs in recipes:
         kept.setdefault(
             (result, count, tuple(sorted(n for _, n in inputs))), (result, count, inputs)
@@ -97,7 +97,7 @@ def first_alternatives(recipes: list[Recipe]) -> list[Recipe]:
     return list(kept.values())
 
 
-def _rename(recipe: Recipe, pattern: re.Pattern[str], name: str) -> Recipe:
+def _rename(recipe: RawRecipe, pattern: re.Pattern[str], name: str) -> RawRecipe:
     result, count, inputs = recipe
     total: Counter[str] = Counter()
     for item, n in inputs:

@@ -10,7 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from agentgym_envs.core import Outcome, TextEnv, command, echo
-from agentgym_envs.envs.textcraft.recipes import Book, Recipe, default_book, mojang_book, show
+from agentgym_envs.envs.textcraft.recipes import (
+    CraftingRecipe,
+    RecipeBook,
+    default_book,
+    mojang_book,
+    show,
+)
 from agentgym_envs.tasks import Task, TaskSet, split_of
 
 DISTRACTORS = 10
@@ -45,7 +51,7 @@ class TextCraftEnv(TextEnv):
     }
 
     def __init__(self, *, recipes: str | None = None, **kwargs: Any):
-        self.book: Book = mojang_book(str(recipes)) if recipes else default_book()
+        self.book: RecipeBook = mojang_book(str(recipes)) if recipes else default_book()
         super().__init__(**kwargs)
 
     def make_tasks(self) -> TaskSet:
@@ -61,7 +67,7 @@ class TextCraftEnv(TextEnv):
         self._stock: Counter[str] = Counter()
         listed = [*self.book.listings[self._target], *self._distractors(rng)]
         rng.shuffle(listed)
-        self._listed: list[Recipe] = [self.book.commands[text] for text in listed]
+        self._listed: list[CraftingRecipe] = [self.book.commands[text] for text in listed]
         commands = "\n".join(listed)
         goal = f"craft {show(self._target)}"
         return f"Crafting commands:\n{commands}\n\nGoal: {goal}.", goal
@@ -84,7 +90,7 @@ class TextCraftEnv(TextEnv):
         same numbers. So the list does not reveal which commands or numbers the goal needs.
         """
         able = [(r, uses) for r in self._listed if (uses := self._affordable(r))]
-        crafts = dict.fromkeys(Recipe(r.result, r.count, uses).text() for r, uses in able)
+        crafts = dict.fromkeys(CraftingRecipe(r.result, r.count, uses).text() for r, uses in able)
         items = sorted({item for r in self._listed for item, _ in r.inputs} & self.book.gatherable)
         return ["inventory", *crafts, *(f"get {n} {show(item)}" for item in items for n in AMOUNTS)]
 
@@ -98,7 +104,7 @@ class TextCraftEnv(TextEnv):
                 yield f"get {step[1]} {show(step[0])}"
             else:
                 recipe, uses = step
-                yield Recipe(recipe.result, recipe.count, uses).text()  # type: ignore[arg-type]
+                yield CraftingRecipe(recipe.result, recipe.count, uses).text()  # type: ignore[arg-type]
 
     def _get(self, number: int, name: str) -> Outcome:
         item = name.replace(" ", "_")
@@ -168,7 +174,7 @@ class TextCraftEnv(TextEnv):
         fits = [i for i, (item, n) in enumerate(supplied) if n == number and item in names]
         return any(self._matches(rest, [*supplied[:i], *supplied[i + 1 :]]) for i in fits)
 
-    def _affordable(self, recipe: Recipe) -> tuple[tuple[str, int], ...] | None:
+    def _affordable(self, recipe: CraftingRecipe) -> tuple[tuple[str, int], ...] | None:
         """Returns the items of the stock that satisfy a recipe's inputs, with one member per group.
 
         Returns:
@@ -196,7 +202,7 @@ def _sum(parts: Iterable[tuple[str, int]]) -> Counter[str]:
     return total
 
 
-def _tasks(book: Book) -> TaskSet:
+def _tasks(book: RecipeBook) -> TaskSet:
     cached = getattr(book, "_task_set", None)
     if cached is None:
         cached = TaskSet(

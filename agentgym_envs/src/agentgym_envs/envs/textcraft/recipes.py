@@ -23,7 +23,7 @@ MAX_DEPTH = 4
 
 
 @dataclass(frozen=True)
-class Recipe:
+class CraftingRecipe:
     """Makes ``count`` of ``result`` from ``inputs``, pairs of an item or tag and a number."""
 
     result: str
@@ -33,14 +33,14 @@ class Recipe:
     def text(self) -> str:
         """Returns the command that carries out the recipe.
 
-        >>> Recipe("oak_planks", 4, (("oak_logs", 1),)).text()
+        >>> CraftingRecipe("oak_planks", 4, (("oak_logs", 1),)).text()
         'craft 4 oak planks using 1 oak logs'
         """
         inputs = ", ".join(f"{n} {show(item)}" for item, n in self.inputs)
         return f"craft {self.count} {show(self.result)} using {inputs}"
 
 
-class Book:
+class RecipeBook:
     """A set of recipes without cycles.
 
     Args:
@@ -48,9 +48,9 @@ class Book:
         tags: tag -> members.
     """
 
-    def __init__(self, recipes: Iterable[Recipe], tags: Mapping[str, Iterable[str]]):
+    def __init__(self, recipes: Iterable[CraftingRecipe], tags: Mapping[str, Iterable[str]]):
         self.tags = {tag: tuple(sorted(members)) for tag, members in tags.items()}
-        self.recipes: dict[str, list[Recipe]] = {}
+        self.recipes: dict[str, list[CraftingRecipe]] = {}
         for recipe in recipes:
             if not _is_unpacking(recipe) and not self._closes_cycle(recipe):
                 self.recipes.setdefault(recipe.result, []).append(recipe)
@@ -88,7 +88,7 @@ class Book:
         )
 
     @cached_property
-    def trees(self) -> dict[str, tuple[Recipe, ...]]:
+    def trees(self) -> dict[str, tuple[CraftingRecipe, ...]]:
         """For every goal, the recipes that it can need; recipes of the goal itself come first."""
         return {goal: tuple(self._tree(goal)) for goal in self.goals}
 
@@ -100,7 +100,7 @@ class Book:
         }
 
     @cached_property
-    def commands(self) -> dict[str, Recipe]:
+    def commands(self) -> dict[str, CraftingRecipe]:
         """All recipes by their commands."""
         return {recipe.text(): recipe for recipes in self.recipes.values() for recipe in recipes}
 
@@ -128,7 +128,9 @@ class Book:
             rivals[goal] = [texts for texts in outside if texts]
         return rivals
 
-    def plan(self, goal: str) -> list[tuple[Recipe, tuple[tuple[str, int], ...]] | tuple[str, int]]:
+    def plan(
+        self, goal: str
+    ) -> list[tuple[CraftingRecipe, tuple[tuple[str, int], ...]] | tuple[str, int]]:
         """Returns the steps that make one ``goal``.
 
         Returns:
@@ -139,14 +141,14 @@ class Book:
         gathered: Counter[str] = Counter()
         for item, number in (s for s in steps if isinstance(s[0], str)):
             gathered[item] += number
-        return [*gathered.items(), *(s for s in steps if isinstance(s[0], Recipe))]
+        return [*gathered.items(), *(s for s in steps if isinstance(s[0], CraftingRecipe))]
 
     def member(self, name: str) -> str:
         """Returns a tag's craftable member of least depth. Returns any other name unchanged."""
         members = self._craftable_members(name)
         return min(members, key=lambda m: (self.depths[m], m)) if members else name
 
-    def best(self, item: str) -> Recipe:
+    def best(self, item: str) -> CraftingRecipe:
         """Returns the recipe of least depth for an item."""
         return min(self.recipes[item], key=lambda r: max(self.depths[i] for i, _ in r.inputs))
 
@@ -172,8 +174,8 @@ class Book:
             steps.append((recipe, uses))
             stock[item] += recipe.count
 
-    def _tree(self, goal: str) -> list[Recipe]:
-        found: dict[Recipe, None] = {}
+    def _tree(self, goal: str) -> list[CraftingRecipe]:
+        found: dict[CraftingRecipe, None] = {}
         queue = [goal]
         seen = {goal}
         while queue:
@@ -197,7 +199,7 @@ class Book:
             (max(depths[i] for i, _ in r.inputs) + 1 for r in self.recipes.get(name, ())), default=0
         )
 
-    def _closes_cycle(self, recipe: Recipe) -> bool:
+    def _closes_cycle(self, recipe: CraftingRecipe) -> bool:
         """Returns whether the recipes so far need the result for one of the inputs."""
         stack, seen = [item for item, _ in recipe.inputs], set()
         while stack:
@@ -221,19 +223,22 @@ def show(name: str) -> str:
 
 
 @cache
-def default_book() -> Book:
+def default_book() -> RecipeBook:
     """Returns the book of ``recipes.json``."""
     data = json.loads(
         files("agentgym_envs.envs.textcraft").joinpath("recipes.json").read_text(encoding="utf-8")
     )
-    return Book(
-        (Recipe(r["result"], r["count"], tuple(r["inputs"].items())) for r in data["recipes"]),
+    return RecipeBook(
+        (
+            CraftingRecipe(r["result"], r["count"], tuple(r["inputs"].items()))
+            for r in data["recipes"]
+        ),
         data["tags"],
     )
 
 
 @cache
-def mojang_book(folder: str) -> Book:
+def mojang_book(folder: str) -> RecipeBook:
     """Reads the shaped and shapeless recipes of a folder of Mojang-format recipe files.
 
     Of an ingredient's alternatives, the first is used.
@@ -241,7 +246,7 @@ def mojang_book(folder: str) -> Book:
     Raises:
         TaskError: the folder has no usable recipe, or a file is not a recipe.
     """
-    recipes: list[Recipe] = []
+    recipes: list[CraftingRecipe] = []
     tags: dict[str, list[str]] = {}
     for path in sorted(Path(folder).glob("*.json")):
         try:
@@ -265,10 +270,10 @@ def mojang_book(folder: str) -> Book:
     if not recipes:
         raise TaskError(f"recipes={folder!r} holds no shaped or shapeless recipe")
     made = {recipe.result for recipe in recipes}
-    return Book(recipes, {t: m for t, m in tags.items() if t not in made})
+    return RecipeBook(recipes, {t: m for t, m in tags.items() if t not in made})
 
 
-def _mojang_recipe(data: Mapping[str, Any]) -> Recipe | None:
+def _mojang_recipe(data: Mapping[str, Any]) -> CraftingRecipe | None:
     kind = _plain(data.get("type", ""))
     if kind == "crafting_shaped":
         slots = [data["key"][c] for row in data["pattern"] for c in row if c != " "]
@@ -287,7 +292,7 @@ def _mojang_recipe(data: Mapping[str, Any]) -> Recipe | None:
         raise ValueError("the recipe has no ingredients")
     if type(count) is not int or count < 1:
         raise ValueError(f"the result's count must be a whole number of at least 1, not {count!r}")
-    return Recipe(_plain(name), count, tuple(sorted(inputs.items())))
+    return CraftingRecipe(_plain(name), count, tuple(sorted(inputs.items())))
 
 
 def _ingredient(slot: Any) -> str:
@@ -307,6 +312,6 @@ def _plain(name: str) -> str:
     return name.lower().removeprefix("minecraft:")
 
 
-def _is_unpacking(recipe: Recipe) -> bool:
+def _is_unpacking(recipe: CraftingRecipe) -> bool:
     """Returns whether a recipe turns a block back into items, such as iron ingots."""
     return len(recipe.inputs) == 1 and recipe.inputs[0][0].endswith("_block")

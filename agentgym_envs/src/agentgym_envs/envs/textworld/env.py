@@ -11,7 +11,7 @@ from agentgym_envs.core import Outcome, TextEnv, echo
 from agentgym_envs.envs.textworld.commands import is_meta, is_readable, is_single, normalized
 from agentgym_envs.envs.textworld.games import GameOptions, build, game_file
 from agentgym_envs.envs.textworld.layouts import coin_seeds, simple_seeds
-from agentgym_envs.envs.textworld.play import Player, Tracker, Turn
+from agentgym_envs.envs.textworld.play import GamePlayer, GameTurn, StateTracker
 from agentgym_envs.errors import ArgumentError, MissingExtra, TaskError
 from agentgym_envs.tasks import SPLITS, Task, TaskSet, stable_hash
 
@@ -49,8 +49,8 @@ class GameEnv(TextEnv):
         if find_spec("textworld") is None:
             raise MissingExtra(type(self).__name__, "textworld")
         super().__init__(**kwargs)
-        self._player = Player()
-        self._now: Turn
+        self._player = GamePlayer()
+        self._now: GameTurn
 
     def path(self, task: Task) -> Path:
         """Returns the path of the task's compiled game."""
@@ -60,7 +60,7 @@ class GameEnv(TextEnv):
         """Starts the game."""
         self._now = self._player.begin(self.path(task))
         self._events: list[str] = []
-        self._tracker: Tracker | None = None
+        self._tracker: StateTracker | None = None
         self._tracked = 0
         return self._now.text, self._now.story.objective
 
@@ -83,7 +83,7 @@ class GameEnv(TextEnv):
     def actions(self) -> list[str]:
         """Returns the game's admissible commands, sorted."""
         if self._now.commands is None:
-            self._tracker = self._tracker or Tracker(self._now.story)
+            self._tracker = self._tracker or StateTracker(self._now.story)
             self._tracker.follow(self._events[self._tracked :])
             self._tracked = len(self._events)
             self._now.commands = [c for c in self._tracker.commands() if not is_meta(c)]
@@ -91,7 +91,7 @@ class GameEnv(TextEnv):
 
     def oracle(self) -> Iterator[str]:
         """Yields TextWorld's winning policy from the current state."""
-        tracker = Tracker(self._now.story, quests=True)
+        tracker = StateTracker(self._now.story, quests=True)
         tracker.follow(self._events)
         yield from tracker.policy()
 

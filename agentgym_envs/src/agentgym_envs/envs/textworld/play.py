@@ -31,7 +31,7 @@ _STATUS_LINE = re.compile(r"\n*>[ \t]*(-=.*)?$")
 
 
 @dataclass(frozen=True)
-class Story:
+class CompiledGame:
     """A compiled game."""
 
     path: Path
@@ -42,13 +42,13 @@ class Story:
 
 
 @dataclass(slots=True, eq=False)
-class Turn:
+class GameTurn:
     """The result of a command, and the state from which the game continues."""
 
-    story: Story
+    story: CompiledGame
     text: str
     events: tuple[str, ...]
-    """Changes of the world in the game's words, for :class:`Tracker`."""
+    """Changes of the world in the game's words, for :class:`StateTracker`."""
     score: int
     won: bool
     over: bool
@@ -59,7 +59,7 @@ class Turn:
     """Admissible commands, or None before the first request for them."""
 
 
-class Table:
+class TurnCache:
     """A table of turns that drops the least recently used turn when it is full.
 
     Args:
@@ -68,13 +68,13 @@ class Table:
 
     def __init__(self, size: int):
         self._size = size
-        self._turns: OrderedDict[tuple[Any, ...], Turn] = OrderedDict()
+        self._turns: OrderedDict[tuple[Any, ...], GameTurn] = OrderedDict()
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._turns)
 
-    def get(self, key: tuple[Any, ...]) -> Turn | None:
+    def get(self, key: tuple[Any, ...]) -> GameTurn | None:
         """Returns the turn of a key, or None if the table does not have it."""
         with self._lock:
             turn = self._turns.get(key)
@@ -82,7 +82,7 @@ class Table:
                 self._turns.move_to_end(key)
             return turn
 
-    def put(self, key: tuple[Any, ...], turn: Turn) -> None:
+    def put(self, key: tuple[Any, ...], turn: GameTurn) -> None:
         """Stores a turn."""
         with self._lock:
             self._turns[key] = turn
@@ -90,10 +90,10 @@ class Table:
                 self._turns.popitem(last=False)
 
 
-TABLE = Table(TURNS)
+TABLE = TurnCache(TURNS)
 
 
-class Player:
+class GamePlayer:
     """Plays for one environment.
 
     The interpreter starts with the first command that the table does not have.
@@ -101,17 +101,17 @@ class Player:
 
     def __init__(self) -> None:
         self._frotz: jericho.FrotzEnv | None = None
-        self._story: Story | None = None
+        self._story: CompiledGame | None = None
         self._loaded_turn = -1  # number of the turn whose state the interpreter has
 
-    def begin(self, path: Path) -> Turn:
+    def begin(self, path: Path) -> GameTurn:
         """Returns a game's first turn."""
         stat = path.stat()
         stamp = (stat.st_mtime_ns, stat.st_size)
         first = TABLE.get((path, stamp))
         if first is None:
             game = load_game(path, stamp)
-            story = Story(path, stamp, game.objective.strip(), float(game.max_score))
+            story = CompiledGame(path, stamp, game.objective.strip(), float(game.max_score))
             frotz = self._interpreter(story)
             text, _ = frotz.reset()
             for bookkeeping in ("tw-extra-infos moves", "tw-extra-infos score", "tw-trace-actions"):
@@ -120,7 +120,7 @@ class Player:
             TABLE.put((path, stamp), first)
         return first
 
-    def command(self, turn: Turn, command: str) -> Turn:
+    def command(self, turn: GameTurn, command: str) -> GameTurn:
         """Returns the turn that follows a command."""
         after = TABLE.get((turn.number, command))
         if after is None:
@@ -132,7 +132,7 @@ class Player:
             TABLE.put((turn.number, command), after)
         return after
 
-    def _turn(self, story: Story, raw: str, score: int) -> Turn:
+    def _turn(self, story: CompiledGame, raw: str, score: int) -> GameTurn:
         """Reads the game's output and copies the interpreter's state.
 
         ``score`` is the score if the output contains none.
@@ -142,13 +142,13 @@ class Player:
         feedback, events = without_events(_BOOKKEEPING.sub("", raw))
         won, lost = "*** The End ***" in feedback, "*** You lost! ***" in feedback
         points = int(reported["score"].split()[0]) if "score" in reported else score
-        turn = Turn(
+        turn = GameTurn(
             story, clean(feedback), events, points, won, won or lost, self._frotz.get_state()
         )
         self._loaded_turn = turn.number
         return turn
 
-    def _interpreter(self, story: Story) -> "jericho.FrotzEnv":
+    def _interpreter(self, story: CompiledGame) -> "jericho.FrotzEnv":
         """Returns the interpreter with this game loaded."""
         import jericho
 
@@ -174,7 +174,7 @@ class Player:
         self._frotz = self._story = None
 
 
-class Tracker:
+class StateTracker:
     """TextWorld's model of a game's world, updated with the events that the game prints.
 
     Args:
@@ -182,7 +182,7 @@ class Tracker:
         quests: track the quests too, for :meth:`policy`.
     """
 
-    def __init__(self, story: Story, *, quests: bool = False):
+    def __init__(self, story: CompiledGame, *, quests: bool = False):
         with undisturbed():
             from textworld.generator.game import GameProgression
             from textworld.generator.inform7 import Inform7Game

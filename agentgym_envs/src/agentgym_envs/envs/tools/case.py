@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from agentgym_envs.envs.tools.domain import Database
-from agentgym_envs.envs.tools.facts import Fact
+from agentgym_envs.envs.tools.facts import RequiredFact
 
 MOODS = ("friendly", "terse", "chatty", "impatient")
 
 
 @dataclass(frozen=True)
-class Person:
+class UserIdentity:
     """The identity of the user.
 
     Attributes:
@@ -28,7 +28,7 @@ class Person:
 
 
 @dataclass(frozen=True)
-class Instead:
+class FallbackRequest:
     """Another request, which a user makes after a refusal.
 
     Attributes:
@@ -43,7 +43,7 @@ class Instead:
 
 
 @dataclass(frozen=True)
-class Wish:
+class UserWish:
     """One thing that the user wants.
 
     Wishes of one form occur with a database in which the policy allows them, and with one in which
@@ -68,12 +68,12 @@ class Wish:
     asks: str = ""
     question: str = ""
     refusals: tuple[str, ...] = ()
-    instead: Instead | None = None
+    instead: FallbackRequest | None = None
     wants: str = ""
 
 
 @dataclass(frozen=True)
-class Case:
+class ServiceCase:
     """The content of a task.
 
     Attributes:
@@ -91,37 +91,37 @@ class Case:
 
     today: str
     database: Database
-    person: Person
+    person: UserIdentity
     mood: str
-    wishes: tuple[Wish, ...]
+    wishes: tuple[UserWish, ...]
     plan: tuple[str, ...]
     gold: tuple[str, ...]
-    facts: tuple[Fact, ...]
+    facts: tuple[RequiredFact, ...]
     obedient: tuple[str, ...]
     busy: bool
 
 
-class Script:
+class CaseBuilder:
     """Collects a case: the user's wishes, and the actions that serve them.
 
     Attributes:
         rng: the random generator of the task.
         mood: of the user.
-        busy: see :class:`Case`.
+        busy: see :class:`ServiceCase`.
     """
 
     def __init__(self, rng: random.Random, mood: str, busy: bool):
         self.rng, self.mood, self.busy = rng, mood, busy
-        self.wishes: list[Wish] = []
-        self.facts: list[Fact] = []
+        self.wishes: list[UserWish] = []
+        self.facts: list[RequiredFact] = []
         self._steps: list[tuple[str, str]] = []
         self._gold: list[str] = []
 
     def wish(self, request: str, **more: object) -> None:
-        """Adds a wish; see :class:`Wish` for the keywords."""
-        self.wishes.append(Wish(request, **more))  # type: ignore[arg-type]
+        """Adds a wish; see :class:`UserWish` for the keywords."""
+        self.wishes.append(UserWish(request, **more))  # type: ignore[arg-type]
 
-    def say(self, text: str, *facts: Fact, by: str = "both") -> None:
+    def say(self, text: str, *facts: RequiredFact, by: str = "both") -> None:
         """Adds a message that tells some required facts.
 
         Args:
@@ -143,9 +143,9 @@ class Script:
         if by != "obedient":
             self._gold.append(action)
 
-    def case(self, today: str, database: Database, person: Person) -> Case:
+    def case(self, today: str, database: Database, person: UserIdentity) -> ServiceCase:
         """Returns the case."""
-        return Case(
+        return ServiceCase(
             today=today,
             database=database,
             person=person,

@@ -10,10 +10,10 @@ from datetime import date, timedelta
 from typing import Any
 
 from agentgym_envs.core import Tool
-from agentgym_envs.envs.tools.parameters import BadCall, Id, Parameter
+from agentgym_envs.envs.tools.parameters import BadCall, IdType, ParameterType
 
-Record = dict[str, Any]
-Database = dict[str, dict[str, Record]]
+DatabaseRecord = dict[str, Any]
+Database = dict[str, dict[str, DatabaseRecord]]
 """Records by table and id."""
 MONEY = frozenset({"fees", "saver", "flex", "price", "refund", "voucher"})
 """Keys of records whose values are amounts in cents."""
@@ -25,7 +25,7 @@ class ToolError(Exception):
 
 
 @dataclass(frozen=True)
-class Function:
+class DomainFunction:
     """A function on the database.
 
     Attributes:
@@ -37,7 +37,7 @@ class Function:
 
     run: Callable[..., str]
     description: str
-    parameters: Mapping[str, Parameter]
+    parameters: Mapping[str, ParameterType]
     changes: bool = False
 
     @property
@@ -86,7 +86,7 @@ class Function:
 
 
 @dataclass(frozen=True)
-class Domain:
+class ServiceDomain:
     """A place where an agent serves users.
 
     Attributes:
@@ -102,7 +102,7 @@ class Domain:
     name: str
     title: str
     policy: str
-    functions: Mapping[str, Function]
+    functions: Mapping[str, DomainFunction]
     topics: Mapping[str, str]
     transfer: str
     proof: str
@@ -117,7 +117,7 @@ class Domain:
         function, arguments = self.read(action)
         return function.run(database, **arguments)
 
-    def read(self, action: str) -> tuple[Function, dict[str, Any]]:
+    def read(self, action: str) -> tuple[DomainFunction, dict[str, Any]]:
         """Returns the function and the arguments of a call.
 
         Raises:
@@ -150,7 +150,7 @@ def content(database: Database) -> dict[str, list[str]]:
     }
 
 
-def find(database: Database, table: str, key: str) -> Record:
+def find(database: Database, table: str, key: str) -> DatabaseRecord:
     """Returns a record.
 
     Raises:
@@ -181,7 +181,9 @@ def identified(database: Database, who: str, field: str, proof: str, name: str, 
     raise ToolError(f"Error: no {who} has this name and this {proof}.")
 
 
-def owned(database: Database, table: str, who: str, key: str, more: Callable[[Record], str]) -> str:
+def owned(
+    database: Database, table: str, who: str, key: str, more: Callable[[DatabaseRecord], str]
+) -> str:
     """Returns the records of a person as lines, or a sentence if there are none.
 
     Args:
@@ -203,7 +205,7 @@ def owned(database: Database, table: str, who: str, key: str, more: Callable[[Re
     return "\n".join(lines) or f"No {table}."
 
 
-def add(database: Database, table: str, form: Id, record: Record) -> str:
+def add(database: Database, table: str, form: IdType, record: DatabaseRecord) -> str:
     """Adds a record and returns its id, the next free number."""
     numbers = [int(key.partition("-")[2]) for key in database[table]]
     low = 10 ** (form.digits - 1)
@@ -213,7 +215,7 @@ def add(database: Database, table: str, form: Id, record: Record) -> str:
 
 
 def add_anywhere(
-    database: Database, table: str, form: Id, record: Record, rng: random.Random
+    database: Database, table: str, form: IdType, record: DatabaseRecord, rng: random.Random
 ) -> str:
     """Adds a record under a free random number and returns its id."""
     low = 10 ** (form.digits - 1)
@@ -224,13 +226,13 @@ def add_anywhere(
             return key
 
 
-def show(key: str, record: Record) -> str:
+def show(key: str, record: DatabaseRecord) -> str:
     """Returns a record as one line."""
     fields = (f"{name.replace('_', ' ')} {_value(name, value)}" for name, value in record.items())
     return f"{key}: {', '.join(fields)}"
 
 
-def listed(records: Mapping[str, Record], nothing: str) -> str:
+def listed(records: Mapping[str, DatabaseRecord], nothing: str) -> str:
     """Returns records as lines, or a sentence if there are none."""
     return "\n".join(show(key, record) for key, record in records.items()) or nothing
 

@@ -11,12 +11,12 @@ from types import MappingProxyType
 from typing import Any
 
 from agentgym_envs.core import Outcome, TextEnv, Tool, command
-from agentgym_envs.envs.tools.domain import Domain, ToolError, content
+from agentgym_envs.envs.tools.domain import ServiceDomain, ToolError, content
 from agentgym_envs.envs.tools.listing import listed
 from agentgym_envs.envs.tools.model_user import ModelUser
 from agentgym_envs.envs.tools.parameters import BadCall
 from agentgym_envs.envs.tools.tasks import DOMAINS, case_of, tasks
-from agentgym_envs.envs.tools.user import Reply, ScriptedUser
+from agentgym_envs.envs.tools.user import ScriptedUser, UserReply
 from agentgym_envs.errors import UnknownName
 from agentgym_envs.tasks import Task, TaskSet
 
@@ -73,7 +73,7 @@ class ToolsEnv(TextEnv):
         super().__init__(**kwargs)
 
     @property
-    def domain(self) -> Domain:
+    def domain(self) -> ServiceDomain:
         """The domain of the current task."""
         assert self.task is not None
         return DOMAINS[self.task.data["domain"]]
@@ -146,7 +146,7 @@ class ToolsEnv(TextEnv):
         self._log.add(words)
         text = " ".join(action[:LONGEST].split()[1:])
         self._told |= {n for n, fact in enumerate(self._case.facts) if fact.told_in(text)}
-        reply: Reply = self.user.reply(text)
+        reply: UserReply = self.user.reply(text)
         return self._outcome(f"User: {reply.text}", reply.ends)
 
     def _call(self, words: str) -> Outcome:

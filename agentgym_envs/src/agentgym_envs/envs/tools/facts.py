@@ -18,7 +18,7 @@ KINDS = ("date", "time", "money", "number", "shelf")
 
 
 @dataclass(frozen=True)
-class Fact:
+class RequiredFact:
     """A value that the user must learn.
 
     Attributes:
@@ -32,7 +32,7 @@ class Fact:
     def told_in(self, message: str) -> bool:
         """Returns whether a message states the value.
 
-        >>> Fact("date", "2031-05-14").told_in("It is due on May 14th.")
+        >>> RequiredFact("date", "2031-05-14").told_in("It is due on May 14th.")
         True
         """
         return values(self.kind, self.value) <= values(self.kind, message)

@@ -5,8 +5,16 @@ from collections.abc import Iterator, Mapping
 from itertools import islice, product
 
 from agentgym_envs.envs.tools.case import written
-from agentgym_envs.envs.tools.domain import Domain
-from agentgym_envs.envs.tools.parameters import Choice, Day, Id, Money, Parameter, Whole, Words
+from agentgym_envs.envs.tools.domain import ServiceDomain
+from agentgym_envs.envs.tools.parameters import (
+    ChoiceType,
+    DateType,
+    IdType,
+    IntegerType,
+    MoneyType,
+    ParameterType,
+    TextType,
+)
 
 MESSAGES = (
     "say May I have your number?",
@@ -23,7 +31,7 @@ _TIME = re.compile(r"\b[0-9]{2}:[0-9]{2}\b")
 _MONEY = re.compile(r"\b[0-9]+\.[0-9]{2}\b")
 
 
-def listed(domain: Domain, seen: str) -> list[str]:
+def listed(domain: ServiceDomain, seen: str) -> list[str]:
     """Returns the actions that are listed after some observations.
 
     Args:
@@ -45,19 +53,19 @@ def _facts(seen: str) -> list[str]:
     return [f"say It is {value}." for value in dict.fromkeys(found[:MOST])]
 
 
-def _choices(parameters: Mapping[str, Parameter], seen: str) -> Iterator[list[str]]:
+def _choices(parameters: Mapping[str, ParameterType], seen: str) -> Iterator[list[str]]:
     """Yields the values of each parameter; the values seen last come first."""
     for parameter in parameters.values():
-        if isinstance(parameter, Id):
+        if isinstance(parameter, IdType):
             found = re.findall(rf"\b{parameter.pattern}\b", seen)
-        elif isinstance(parameter, Day):
+        elif isinstance(parameter, DateType):
             found = _DAY.findall(seen)
-        elif isinstance(parameter, Money):
+        elif isinstance(parameter, MoneyType):
             found = [f"{float(text):g}" for text in ["0.00", *_MONEY.findall(seen)]]
-        elif isinstance(parameter, Choice):
+        elif isinstance(parameter, ChoiceType):
             found = list(parameter.options)
-        elif isinstance(parameter, Words):
+        elif isinstance(parameter, TextType):
             found = re.findall(parameter.pattern, seen)
         else:
-            found = [str(n) for n in WHOLE] if isinstance(parameter, Whole) else []
+            found = [str(n) for n in WHOLE] if isinstance(parameter, IntegerType) else []
         yield list(dict.fromkeys(reversed(found)))

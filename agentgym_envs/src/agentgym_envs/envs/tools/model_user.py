@@ -2,8 +2,8 @@
 
 import random
 
-from agentgym_envs.envs.tools.case import Case, Wish
-from agentgym_envs.envs.tools.user import Reply
+from agentgym_envs.envs.tools.case import ServiceCase, UserWish
+from agentgym_envs.envs.tools.user import UserReply
 from agentgym_envs.multi.model import ModelPlayer
 
 END = "[END]"
@@ -19,7 +19,7 @@ class ModelUser:
         model: its name at the server; see :class:`.ModelPlayer` for the errors.
     """
 
-    def __init__(self, case: Case, proof: str, model: str):
+    def __init__(self, case: ServiceCase, proof: str, model: str):
         self._player = ModelPlayer(rules(case, proof), model)
 
     @staticmethod
@@ -35,14 +35,14 @@ class ModelUser:
         """Returns the first message."""
         return self.reply(BEGIN).text
 
-    def reply(self, message: str) -> Reply:
+    def reply(self, message: str) -> UserReply:
         """Returns the answer to a message of the agent."""
         said = self._player(message or "…", random.Random(0))
         text = " ".join(said.replace(END, "").split())
-        return Reply(text or "…", END in said)
+        return UserReply(text or "…", END in said)
 
 
-def rules(case: Case, proof: str) -> str:
+def rules(case: ServiceCase, proof: str) -> str:
     """Returns the system prompt of the user."""
     person = case.person
     number = (
@@ -65,7 +65,7 @@ def rules(case: Case, proof: str) -> str:
     )
 
 
-def _told(wish: Wish) -> str:
+def _told(wish: UserWish) -> str:
     """Returns the instructions about a wish."""
     parts = [f'You say: "{wish.request}"']
     parts += [f'If asked about the {t}: "{text}"' for t, text in wish.details.items()]

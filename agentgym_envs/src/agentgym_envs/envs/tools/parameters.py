@@ -11,7 +11,7 @@ class BadCall(ValueError):
     """A malformed call; the message explains the form."""
 
 
-class Parameter(Protocol):
+class ParameterType(Protocol):
     """A parameter of a function."""
 
     def schema(self) -> dict[str, Any]:
@@ -30,7 +30,7 @@ class Parameter(Protocol):
 
 
 @dataclass(frozen=True)
-class Id:
+class IdType:
     """An id such as M-4821."""
 
     description: str
@@ -59,7 +59,7 @@ class Id:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChoiceType:
     """One of several words."""
 
     description: str
@@ -82,7 +82,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Whole:
+class IntegerType:
     """A whole number in a range."""
 
     description: str
@@ -104,7 +104,7 @@ class Whole:
 
 
 @dataclass(frozen=True)
-class Money:
+class MoneyType:
     """An amount with at most two decimals; its value is in cents."""
 
     description: str
@@ -123,7 +123,7 @@ class Money:
 
 
 @dataclass(frozen=True)
-class Day:
+class DateType:
     """A date."""
 
     description: str
@@ -143,7 +143,7 @@ class Day:
 
 
 @dataclass(frozen=True)
-class Words:
+class TextType:
     """A text; small and capital letters are equal.
 
     Attributes:

@@ -4,8 +4,8 @@ import random
 from collections.abc import Callable, Mapping
 from functools import cache
 
-from agentgym_envs.envs.tools.case import MOODS, Case, Script
-from agentgym_envs.envs.tools.domain import Domain
+from agentgym_envs.envs.tools.case import MOODS, CaseBuilder, ServiceCase
+from agentgym_envs.envs.tools.domain import ServiceDomain
 from agentgym_envs.envs.tools.library.cases import CASES as LIBRARY_CASES
 from agentgym_envs.envs.tools.library.functions import LIBRARY
 from agentgym_envs.envs.tools.trains.cases import CASES as TRAIN_CASES
@@ -16,8 +16,8 @@ EACH = 36  # tasks of a kind
 SPLIT = ("test", "dev", "train", "train", "train", "train")  # of each six tasks of a kind
 BUSY = 5  # in one of so many tasks a tool fails once
 
-DOMAINS: Mapping[str, Domain] = {domain.name: domain for domain in (LIBRARY, TRAINS)}
-KINDS: Mapping[str, Mapping[str, Callable[[Script], Case]]] = {
+DOMAINS: Mapping[str, ServiceDomain] = {domain.name: domain for domain in (LIBRARY, TRAINS)}
+KINDS: Mapping[str, Mapping[str, Callable[[CaseBuilder], ServiceCase]]] = {
     LIBRARY.name: LIBRARY_CASES,
     TRAINS.name: TRAIN_CASES,
 }
@@ -39,14 +39,14 @@ def tasks() -> TaskSet:
     )
 
 
-def case_of(task: Task) -> Case:
+def case_of(task: Task) -> ServiceCase:
     """Returns the content of a task."""
     return _case(**task.data)
 
 
-def _case(domain: str, kind: str, number: int) -> Case:
+def _case(domain: str, kind: str, number: int) -> ServiceCase:
     rng = random.Random(f"{domain} {kind} {number}")
-    script = Script(rng, MOODS[number // len(SPLIT) % len(MOODS)], number % BUSY == 0)
+    script = CaseBuilder(rng, MOODS[number // len(SPLIT) % len(MOODS)], number % BUSY == 0)
     return KINDS[domain][kind](script)
 
 

@@ -103,7 +103,7 @@ _PROOF = re.compile(r"\b(?:post ?code|postal code|zip|date of birth|birthday|bir
 
 
 @dataclass(frozen=True)
-class Intents:
+class MessageIntents:
     """The intents of a message.
 
     Attributes:
@@ -127,7 +127,7 @@ class Intents:
     wait: bool
 
 
-def understand(message: str, topics: Mapping[str, str]) -> Intents:
+def understand(message: str, topics: Mapping[str, str]) -> MessageIntents:
     """Returns the intents of a message.
 
     >>> understand("I cannot do that. Anything else?", {}).refusal
@@ -143,7 +143,7 @@ def understand(message: str, topics: Mapping[str, str]) -> Intents:
     # "Shall I book the train?" names a topic and does not ask for it.
     open_ones = " ".join(s for s in questions if _OPEN.search(s) or not _CONFIRM.search(s))
     identity = {"number": _NUMBER, "name": _NAME, "proof": _PROOF}
-    return Intents(
+    return MessageIntents(
         identity=tuple(p for p, form in identity.items() if form.search(" ".join(questions))),
         topics=tuple(topic for topic, form in topics.items() if re.search(form, open_ones)),
         open=any(map(_WH.search, questions)),

@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from agentgym_envs.envs.tools.case import Case, Instead, Wish
+from agentgym_envs.envs.tools.case import FallbackRequest, ServiceCase, UserWish
 from agentgym_envs.envs.tools.facts import values
-from agentgym_envs.envs.tools.understanding import Intents, understand
+from agentgym_envs.envs.tools.understanding import MessageIntents, understand
 
 PATIENCE = {"friendly": 4, "terse": 4, "chatty": 4, "impatient": 2}
 """Number of messages that the user does not understand before it leaves."""
@@ -39,7 +39,7 @@ WAITS = "All right, I will wait."
 LEAVES = "This leads nowhere. I give up. Goodbye."
 
 
-class Reply(NamedTuple):
+class UserReply(NamedTuple):
     """A message of the user.
 
     Attributes:
@@ -60,14 +60,14 @@ class ScriptedUser:
         proof: the name of ``case.person.proof``, such as "postcode".
     """
 
-    def __init__(self, case: Case, topics: Mapping[str, str], proof: str):
+    def __init__(self, case: ServiceCase, topics: Mapping[str, str], proof: str):
         self._case, self._topics, self._proof = case, topics, proof
         self._place = 0
         self._patience = PATIENCE[case.mood]
         self._start()
 
     @property
-    def _wish(self) -> Wish:
+    def _wish(self) -> UserWish:
         return self._case.wishes[self._place]
 
     def opening(self) -> str:
@@ -76,24 +76,24 @@ class ScriptedUser:
         known = f"My name is {person.name}." if self._case.mood == "friendly" else ""
         return _joined(GREETING[self._case.mood], known, _sentence(self._wish.request))
 
-    def reply(self, message: str) -> Reply:
+    def reply(self, message: str) -> UserReply:
         """Returns the answer to a message of the agent."""
         intents = understand(message, self._topics)
         if self._asks and values(self._asks, message):
             self._heard = True
         if request := self._offered(intents, message):
-            return Reply(request)
+            return UserReply(request)
         if answer := self._answer(intents):
-            return Reply(answer)
+            return UserReply(answer)
         if sentence := self._refused(intents):
-            return Reply(sentence)
+            return UserReply(sentence)
         if intents.confirm:
-            return Reply(self._changed() or CONSENT[self._case.mood])
+            return UserReply(self._changed() or CONSENT[self._case.mood])
         told = self._asks and self._heard
         if intents.refusal or intents.done or intents.more or told:
             return self._go_on(intents)
         if intents.wait:
-            return Reply(WAITS)
+            return UserReply(WAITS)
         return self._confused()
 
     def _start(self) -> None:
@@ -104,7 +104,7 @@ class ScriptedUser:
         self._asks, self._question = self._wish.asks, self._wish.question
         self._heard, self._insisted = False, 0
 
-    def _answer(self, intents: Intents) -> str:
+    def _answer(self, intents: MessageIntents) -> str:
         """Returns the answers to the questions of a message."""
         answers = self._identity(intents.identity)
         answers += [self._details[topic] for topic in intents.topics if topic in self._details]
@@ -113,14 +113,14 @@ class ScriptedUser:
             answers = [_sentence(self._request), *self._details.values()]
         return _joined(*dict.fromkeys(answers))
 
-    def _offered(self, intents: Intents, message: str) -> str:
+    def _offered(self, intents: MessageIntents, message: str) -> str:
         """Returns the other request if the agent offers it, else an empty text."""
         asked = intents.refusal or intents.confirm or intents.open
         if asked and self._instead and re.search(self._instead.offers, message.casefold()):
             return self._other_request(self._instead)
         return ""
 
-    def _refused(self, intents: Intents) -> str:
+    def _refused(self, intents: MessageIntents) -> str:
         """Returns the sentence after a refusal, or an empty text if there is none."""
         # "I cannot renew it before I extend your card. Shall I?" is a question.
         if not intents.refusal or (intents.confirm and not self._instead):
@@ -132,7 +132,7 @@ class ScriptedUser:
             return sentence
         return self._other_request(self._instead) if self._instead else ""
 
-    def _other_request(self, instead: Instead) -> str:
+    def _other_request(self, instead: FallbackRequest) -> str:
         """Asks for something else."""
         self._refusals, self._instead = [], None
         self._request, self._details = instead.request, {**self._details, **instead.details}
@@ -163,25 +163,25 @@ class ScriptedUser:
             self._request, self._details = change, self._wish.changed
         return change
 
-    def _go_on(self, intents: Intents) -> Reply:
+    def _go_on(self, intents: MessageIntents) -> UserReply:
         """Goes on to the next wish, unless something of this one is missing."""
         if not intents.refusal and (change := self._changed()):
-            return Reply(change)
+            return UserReply(change)
         if self._asks and not self._heard and self._insisted < INSISTS:
             self._insisted += 1
-            return Reply(self._question)
+            return UserReply(self._question)
         self._place += 1
         if self._place == len(self._case.wishes):
-            return Reply(GOODBYE[self._case.mood], ends=True)
+            return UserReply(GOODBYE[self._case.mood], ends=True)
         self._start()
-        return Reply(_joined(NEXT[self._case.mood], self._request))
+        return UserReply(_joined(NEXT[self._case.mood], self._request))
 
-    def _confused(self) -> Reply:
+    def _confused(self) -> UserReply:
         """Repeats the wish, and leaves when the patience is over."""
         self._patience -= 1
         if self._patience == 0:
-            return Reply(LEAVES, ends=True)
-        return Reply(_joined("I do not understand.", _sentence(self._request)))
+            return UserReply(LEAVES, ends=True)
+        return UserReply(_joined("I do not understand.", _sentence(self._request)))
 
 
 def _sentence(request: str) -> str:

@@ -7,8 +7,14 @@ from functools import cache
 from types import MappingProxyType
 
 from agentgym_envs.core import Outcome, command, echo
-from agentgym_envs.envs.twenty_questions.reading import Misread, read
-from agentgym_envs.envs.twenty_questions.things import Question, Thing, Topic, best_question, topics
+from agentgym_envs.envs.twenty_questions.reading import UnclearQuestion, read
+from agentgym_envs.envs.twenty_questions.things import (
+    HiddenThing,
+    ThingTopic,
+    YesNoQuestion,
+    best_question,
+    topics,
+)
 from agentgym_envs.envs.twenty_questions.words import similar
 from agentgym_envs.multi.game import TextGame
 from agentgym_envs.tasks import Task, TaskSet, split_of
@@ -49,12 +55,12 @@ class TwentyQuestions(TextGame):
     seats = (ASKER, ANSWERER)
 
     @property
-    def topic(self) -> Topic:
+    def topic(self) -> ThingTopic:
         """The topic of the current task."""
         return topics()[self._topic]
 
     @property
-    def thing(self) -> Thing:
+    def thing(self) -> HiddenThing:
         """The thing that the asker has to find."""
         return self.topic.things[self._number]
 
@@ -69,9 +75,9 @@ class TwentyQuestions(TextGame):
         """Returns the attributes for the asker, and the thing and its facts for the answerer."""
         self._topic: str = task.data["topic"]
         self._number: int = task.data["number"]
-        self._left, self._asked = QUESTIONS, list[tuple[Question, bool]]()
-        self._wrong: list[Thing] = []
-        self._open: Question | None = None
+        self._left, self._asked = QUESTIONS, list[tuple[YesNoQuestion, bool]]()
+        self._wrong: list[HiddenThing] = []
+        self._open: YesNoQuestion | None = None
         meanings = [f"- {name}: {_meaning(self.topic, name)}" for name in self.topic.attributes]
         known = [
             f"- {attribute}: {_written(value)}" for attribute, value in self.thing.facts.items()
@@ -102,7 +108,7 @@ class TwentyQuestions(TextGame):
             return self._guess(guess[1])
         try:
             self._open = read(self.topic, words)
-        except Misread as error:
+        except UnclearQuestion as error:
             return self._refuse(ASKER, f"{error}\n{self._grammar()}")
         return self._tell("", f"{ASKER}: {self._open}\nAnswer yes or no.")
 
@@ -135,10 +141,10 @@ class TwentyQuestions(TextGame):
     def _secret(self) -> str:
         return f"The {self.topic.name} is {self.thing.name}."
 
-    def _truth(self, question: Question) -> str:
+    def _truth(self, question: YesNoQuestion) -> str:
         return "yes" if question.holds(self.thing) else "no"
 
-    def _candidates(self) -> list[Thing]:
+    def _candidates(self) -> list[HiddenThing]:
         """Returns the things that fit all answers and were not guessed."""
         asked, wrong = self._asked, self._wrong
         return [
@@ -226,7 +232,7 @@ def _tasks() -> tuple[Task, ...]:
     )
 
 
-def _meaning(topic: Topic, attribute: str) -> str:
+def _meaning(topic: ThingTopic, attribute: str) -> str:
     """Returns the meaning of an attribute, with the range of a number."""
     found = topic.range(attribute)
     return topic.attributes[attribute].meaning + (

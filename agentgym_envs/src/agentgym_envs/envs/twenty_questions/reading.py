@@ -4,7 +4,7 @@ import re
 
 from agentgym_envs.core import command, echo
 from agentgym_envs.envs.twenty_questions import words
-from agentgym_envs.envs.twenty_questions.things import Question, Topic
+from agentgym_envs.envs.twenty_questions.things import ThingTopic, YesNoQuestion
 
 FEW = 8  # an error message lists all words of an attribute up to this number
 _QUESTION = re.compile(
@@ -18,11 +18,11 @@ _SCALES = {"": 1, "k": 10**3, "thousand": 10**3, "million": 10**6}
 _LETTERS = re.compile(r"(?:(?:the )?letters? )?[\"'“‘]?(.*?)[\"'”’]?", re.IGNORECASE)
 
 
-class Misread(ValueError):
+class UnclearQuestion(ValueError):
     """The text is not a question about the topic; the message explains why and how to ask."""
 
 
-def read(topic: Topic, action: str) -> Question:
+def read(topic: ThingTopic, action: str) -> YesNoQuestion:
     """Parses a question.
 
     Args:
@@ -30,33 +30,33 @@ def read(topic: Topic, action: str) -> Question:
         action: Any text.
 
     Raises:
-        Misread: The text is not a question, or the attribute does not exist, or no thing has the
-            value.
+        UnclearQuestion: The text is not a question, the attribute does not exist, or no thing has
+            the value.
     """
     found = _QUESTION.fullmatch(command(action).rstrip("? "))
     if not found:
-        raise Misread(f"Not an action: {echo(action)}")
+        raise UnclearQuestion(f"Not an action: {echo(action)}")
     attribute, relation, value = found[1].lower(), found[2].lower(), found[3].strip()
     attribute = words.ATTRIBUTES.get(attribute, attribute)
     if attribute not in topic.attributes:
-        raise Misread(f"There is no attribute {attribute!r}.")
+        raise UnclearQuestion(f"There is no attribute {attribute!r}.")
     if topic.range(attribute):
-        return Question(attribute, relation, _number(topic, attribute, relation, value))
+        return YesNoQuestion(attribute, relation, _number(topic, attribute, relation, value))
     if relation == "above":
-        raise Misread(
+        raise UnclearQuestion(
             f"The values of {attribute} are words, and above compares numbers: ask {attribute} is"
             " VALUE."
         )
-    return Question(
+    return YesNoQuestion(
         attribute, relation, (_word if relation == "is" else _letters)(topic, attribute, value)
     )
 
 
-def _number(topic: Topic, attribute: str, relation: str, value: str) -> str:
+def _number(topic: ThingTopic, attribute: str, relation: str, value: str) -> str:
     """Returns a number in the attribute's unit, as digits.
 
     Raises:
-        Misread: No thing has this value.
+        UnclearQuestion: No thing has this value.
     """
     low, high = topic.range(attribute) or (0, 0)
     number = None if relation == "begins with" else _whole(value, topic.attributes[attribute].units)
@@ -64,7 +64,7 @@ def _number(topic: Topic, attribute: str, relation: str, value: str) -> str:
         relation == "above"
     ):
         return str(number)
-    raise Misread(
+    raise UnclearQuestion(
         f"No {topic.name} has such a value: {attribute} {relation} {echo(value)}. The values of"
         f" {attribute} are whole numbers from {low} to {high},"
         f" {topic.attributes[attribute].meaning}: ask {attribute} above NUMBER, or ask {attribute}"
@@ -88,27 +88,27 @@ def _whole(text: str, units: tuple[str, ...]) -> int | None:
     return None if rest else whole
 
 
-def _word(topic: Topic, attribute: str, value: str) -> str:
+def _word(topic: ThingTopic, attribute: str, value: str) -> str:
     """Returns a word as the facts spell it. A plural is read as its singular.
 
     Raises:
-        Misread: No thing has this word.
+        UnclearQuestion: No thing has this word.
     """
     known = topic.words(attribute)
     wanted = words.key(value)
     if found := known.get(wanted) or known.get(wanted.removesuffix("s")):
         return found
-    raise Misread(
+    raise UnclearQuestion(
         f"No {topic.name} has such a value: {attribute} is {echo(value)}."
         f" {_possible(topic, attribute, value)}"
     )
 
 
-def _letters(topic: Topic, attribute: str, value: str) -> str:
+def _letters(topic: ThingTopic, attribute: str, value: str) -> str:
     """Returns the first letters of a question, with a capital.
 
     Raises:
-        Misread: No word of the attribute begins with them.
+        UnclearQuestion: No word of the attribute begins with them.
     """
     found = _LETTERS.fullmatch(value)
     letters = found[1] if found else value
@@ -117,10 +117,12 @@ def _letters(topic: Topic, attribute: str, value: str) -> str:
         words.folded(word).startswith(begin) for word in topic.words(attribute).values()
     ):
         return begin[0].upper() + begin[1:]
-    raise Misread(f"No {topic.name} has such a value: {attribute} begins with {echo(letters)}.")
+    raise UnclearQuestion(
+        f"No {topic.name} has such a value: {attribute} begins with {echo(letters)}."
+    )
 
 
-def _possible(topic: Topic, attribute: str, value: str) -> str:
+def _possible(topic: ThingTopic, attribute: str, value: str) -> str:
     """Returns a hint: all words of the attribute, or similar words, or its meaning."""
     known = list(dict.fromkeys(topic.words(attribute).values()))
     if len(known) <= FEW:

@@ -16,7 +16,7 @@ Value = str | int | tuple[str, ...] | None
 COMMON = 5  # number of things that share a word from which it is offered as a question
 
 
-class Thing(NamedTuple):
+class HiddenThing(NamedTuple):
     """A thing to find."""
 
     name: str
@@ -28,7 +28,7 @@ class Thing(NamedTuple):
         return known if isinstance(known, tuple) else () if known is None else (str(known),)
 
 
-class Question(NamedTuple):
+class YesNoQuestion(NamedTuple):
     """A yes/no question. Its value is spelled as in the facts."""
 
     attribute: str
@@ -38,7 +38,7 @@ class Question(NamedTuple):
     def __str__(self) -> str:
         return f"ask {self.attribute} {self.relation} {self.value}"
 
-    def holds(self, thing: Thing) -> bool:
+    def holds(self, thing: HiddenThing) -> bool:
         """Returns whether the true answer is yes. For an unknown value it is no."""
         if self.relation == "above":
             known = thing.facts[self.attribute]
@@ -49,7 +49,7 @@ class Question(NamedTuple):
         return any(words.folded(word).startswith(wanted) for word in thing.words(self.attribute))
 
 
-class Attribute(NamedTuple):
+class ThingAttribute(NamedTuple):
     """An attribute of all things of a topic.
 
     Attributes:
@@ -66,14 +66,14 @@ class Attribute(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Topic:
+class ThingTopic:
     """A kind of things with the same attributes."""
 
     name: str
-    attributes: Mapping[str, Attribute]
-    things: Sequence[Thing]
+    attributes: Mapping[str, ThingAttribute]
+    things: Sequence[HiddenThing]
 
-    def find(self, name: str) -> Thing | None:
+    def find(self, name: str) -> HiddenThing | None:
         """Returns the thing with this name, in any known spelling; None for other names."""
         found = self.words("name").get(words.key(name))
         return next((thing for thing in self.things if thing.name == found), None)
@@ -86,7 +86,7 @@ class Topic:
         """Returns the smallest and the largest number of an attribute; None for words."""
         return _range(self.name, attribute)
 
-    def offered(self, things: Sequence[Thing]) -> list[Question]:
+    def offered(self, things: Sequence[HiddenThing]) -> list[YesNoQuestion]:
         """Returns questions about all attributes, in the order of the attributes.
 
         They ask for common words, for first letters, and for the quartiles of each number among
@@ -98,7 +98,7 @@ class Topic:
             for question in self._offered(attribute, things)
         ]
 
-    def _offered(self, attribute: str, things: Sequence[Thing]) -> list[Question]:
+    def _offered(self, attribute: str, things: Sequence[HiddenThing]) -> list[YesNoQuestion]:
         if self.range(attribute):
             numbers = sorted(n for thing in things if isinstance(n := thing.facts[attribute], int))
             quarters = (
@@ -106,15 +106,15 @@ class Topic:
                 if numbers
                 else []
             )
-            return [Question(attribute, "above", str(number)) for number in quarters]
+            return [YesNoQuestion(attribute, "above", str(number)) for number in quarters]
         return [
-            Question(attribute, relation, value)
+            YesNoQuestion(attribute, relation, value)
             for relation, value in _common(self.name, attribute)
         ]
 
 
 @lru_cache(maxsize=4096)  # the games about a topic share their first questions
-def best_question(topic: str, left: tuple[str, ...]) -> Question | None:
+def best_question(topic: str, left: tuple[str, ...]) -> YesNoQuestion | None:
     """Returns the offered question that splits the remaining things most evenly.
 
     Returns None if no offered question splits them.
@@ -170,20 +170,20 @@ def _common(topic: str, attribute: str) -> list[tuple[str, str]]:
 
 
 @cache
-def topics() -> dict[str, Topic]:
+def topics() -> dict[str, ThingTopic]:
     """Returns all topics by name."""
     rows = facts()
     countries = [_country(row) for row in rows["countries"].values()]
     elements = [
-        Thing(e.name, {name: getattr(e, name) for name in _ELEMENT}) for e in rows["elements"]
+        HiddenThing(e.name, {name: getattr(e, name) for name in _ELEMENT}) for e in rows["elements"]
     ]
     return {
-        "country": Topic("country", _COUNTRY, countries),
-        "element": Topic("element", _ELEMENT, elements),
+        "country": ThingTopic("country", _COUNTRY, countries),
+        "element": ThingTopic("element", _ELEMENT, elements),
     }
 
 
-def _country(row: Any) -> Thing:
+def _country(row: Any) -> HiddenThing:
     """Returns a country from its row of facts."""
     name, neighbours = _without_article(row.name), tuple(map(_without_article, row.neighbours))
     single = {
@@ -193,7 +193,7 @@ def _country(row: Any) -> Thing:
         "currency": row.currency,
         "area": row.area,
     }
-    return Thing(name, {**single, "neighbour": neighbours, "neighbours": len(neighbours)})
+    return HiddenThing(name, {**single, "neighbour": neighbours, "neighbours": len(neighbours)})
 
 
 def _without_article(name: str) -> str:
@@ -202,11 +202,11 @@ def _without_article(name: str) -> str:
 
 
 _COUNTRY = {
-    "name": Attribute("the name in English", words.COUNTRIES, single=True),
-    "continent": Attribute("Africa, Asia, Europe, North America, Oceania or South America"),
-    "capital": Attribute("the name of the capital", words.CAPITALS, single=True),
-    "currency": Attribute("the name of the currency, such as Dollar", words.CURRENCIES),
-    "area": Attribute(
+    "name": ThingAttribute("the name in English", words.COUNTRIES, single=True),
+    "continent": ThingAttribute("Africa, Asia, Europe, North America, Oceania or South America"),
+    "capital": ThingAttribute("the name of the capital", words.CAPITALS, single=True),
+    "currency": ThingAttribute("the name of the currency, such as Dollar", words.CURRENCIES),
+    "area": ThingAttribute(
         "in square kilometres (km2)",
         units=(
             "km2",
@@ -218,16 +218,16 @@ _COUNTRY = {
             "square kilometers",
         ),
     ),
-    "neighbour": Attribute(
+    "neighbour": ThingAttribute(
         "the name of a country or territory with a common land border", words.COUNTRIES
     ),
-    "neighbours": Attribute("the number of such countries and territories"),
+    "neighbours": ThingAttribute("the number of such countries and territories"),
 }
 _ELEMENT = {
-    "name": Attribute("the name in English", words.ELEMENTS, single=True),
-    "symbol": Attribute("the chemical symbol, such as Fe", single=True),
-    "number": Attribute("the atomic number"),
-    "period": Attribute("the row of the periodic table"),
-    "block": Attribute("s, p, d or f", words.BLOCKS),
-    "year": Attribute("the year of the discovery, which is unknown for some"),
+    "name": ThingAttribute("the name in English", words.ELEMENTS, single=True),
+    "symbol": ThingAttribute("the chemical symbol, such as Fe", single=True),
+    "number": ThingAttribute("the atomic number"),
+    "period": ThingAttribute("the row of the periodic table"),
+    "block": ThingAttribute("s, p, d or f", words.BLOCKS),
+    "year": ThingAttribute("the year of the discovery, which is unknown for some"),
 }

@@ -106,7 +106,7 @@ def tools(observation: str, marks: bool) -> dict[str, str]:
     return {**TOOLS_BY_PLACE, **own} if observation != "tree" else own
 
 
-class Action(NamedTuple):
+class WebAction(NamedTuple):
     """A parsed action.
 
     Attributes:
@@ -127,7 +127,7 @@ class BadAction(ValueError):
     """The text is not an action; the message gives the reason."""
 
 
-def parse(text: str) -> Action:
+def parse(text: str) -> WebAction:
     """Reads one action, as WebArena's ``create_id_based_action`` does.
 
     Text behind a complete action is ignored.
@@ -182,50 +182,50 @@ _KEYS = {name.lower(): name for name in _NAMED.split()} | {
 _KEYS |= {"ctrl": "Control", "esc": "Escape", "return": "Enter", "del": "Delete"}
 _ID = r" ?\[(\d{1,18})\]"
 _TEXT = r" ?\[(.+)\]"  # up to the last bracket of the line
-_Form = tuple[str, Callable[..., Action], str]
+_Form = tuple[str, Callable[..., WebAction], str]
 _FORMS: dict[str, _Form] = {
-    "click": (f"click{_ID}", lambda name, i: Action(name, int(i)), "click [id]"),
-    "hover": (f"hover{_ID}", lambda name, i: Action(name, int(i)), "hover [id]"),
+    "click": (f"click{_ID}", lambda name, i: WebAction(name, int(i)), "click [id]"),
+    "hover": (f"hover{_ID}", lambda name, i: WebAction(name, int(i)), "hover [id]"),
     "type": (
         rf"type{_ID}{_TEXT} ?\[(\d+)\]",
-        lambda name, i, text, enter: Action(name, int(i), text, enter == "1"),
+        lambda name, i, text, enter: WebAction(name, int(i), text, enter == "1"),
         "type [id] [text] [0 or 1], on one line, with a text that is not empty",
     ),
     "select": (
         f"select{_ID}{_TEXT}",
-        lambda name, i, text: Action(name, int(i), text),
+        lambda name, i, text: WebAction(name, int(i), text),
         "select [id] [option]",
     ),
     "click_at": (
         r"click_at ?\[(-?\d{1,6})\] ?\[(-?\d{1,6})\]",
-        lambda name, x, y: Action(name, text=f"{int(x)} {int(y)}"),
+        lambda name, x, y: WebAction(name, text=f"{int(x)} {int(y)}"),
         "click_at [x] [y], in whole pixels",
     ),
     "type_text": (
         f"type_text{_TEXT}",
-        lambda name, text: Action(name, text=text),
+        lambda name, text: WebAction(name, text=text),
         "type_text [text], on one line",
     ),
     "press": (
         f"press{_TEXT}",
-        lambda name, keys: Action(name, text=key_names(keys)),
+        lambda name, keys: WebAction(name, text=key_names(keys)),
         "press [keys]",
     ),
     "scroll": (
         r"scroll ?\[?(up|down)\]?",
-        lambda name, way: Action(name, text=way),
+        lambda name, way: WebAction(name, text=way),
         "scroll [up] or scroll [down]",
     ),
-    "new_tab": ("", lambda name: Action(name), "new_tab"),
-    "tab_focus": (f"tab_focus{_ID}", lambda name, i: Action(name, int(i)), "tab_focus [index]"),
-    "close_tab": ("", lambda name: Action(name), "close_tab"),
-    "goto": (f"goto{_TEXT}", lambda name, url: Action(name, text=url), "goto [url]"),
-    "go_back": ("", lambda name: Action(name), "go_back"),
-    "go_forward": ("", lambda name: Action(name), "go_forward"),
+    "new_tab": ("", lambda name: WebAction(name), "new_tab"),
+    "tab_focus": (f"tab_focus{_ID}", lambda name, i: WebAction(name, int(i)), "tab_focus [index]"),
+    "close_tab": ("", lambda name: WebAction(name), "close_tab"),
+    "goto": (f"goto{_TEXT}", lambda name, url: WebAction(name, text=url), "goto [url]"),
+    "go_back": ("", lambda name: WebAction(name), "go_back"),
+    "go_forward": ("", lambda name: WebAction(name), "go_forward"),
     # The first answer on one line, as in WebArena; otherwise an answer of several lines.
     "stop": (
         r"^(?s:.*?)stop ?\[(.+)\]|^stop ?\[((?s:[^\]].*))\]|",
-        lambda name, line, lines: Action(name, text=line or lines or ""),
+        lambda name, line, lines: WebAction(name, text=line or lines or ""),
         "stop [answer]",
     ),
 }

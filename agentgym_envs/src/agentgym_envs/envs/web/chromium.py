@@ -16,9 +16,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from agentgym_envs.envs.web.clipboard import Clipboard
-from agentgym_envs.envs.web.connection import Connection, Gone, Refused, Target
-from agentgym_envs.envs.web.pipe import Pipe
+from agentgym_envs.envs.web.clipboard import SharedClipboard
+from agentgym_envs.envs.web.connection import (
+    CommandRefused,
+    ConnectionEnded,
+    DevToolsConnection,
+    PageTarget,
+)
+from agentgym_envs.envs.web.pipe import BrowserPipe
 from agentgym_envs.errors import EnvRaised, EnvTimeout, MissingBrowser
 from agentgym_envs.processes import temporary_folder
 from agentgym_envs.randomness import undisturbed
@@ -66,7 +71,7 @@ ARGUMENTS = (
 UNPACED = "--disable-frame-rate-limit"
 
 
-class Setting(NamedTuple):
+class BrowserOptions(NamedTuple):
     """The start options of a browser: environments with the same options share one.
 
     Attributes:
@@ -81,10 +86,10 @@ class Setting(NamedTuple):
     paced: bool = True
 
 
-class Watcher(Protocol):
+class TabWatcher(Protocol):
     """The owner of a context's tabs."""
 
-    def opened(self, target: Target) -> None:
+    def opened(self, target: PageTarget) -> None:
         """Handles a new page."""
 
     def closed(self, session: str) -> None:
@@ -94,7 +99,7 @@ class Watcher(Protocol):
         """Handles an event of a page."""
 
 
-class Chromium:
+class SharedBrowser:
     """A running browser and the number of environments that use it.
 
     Playwright starts and owns the browser. The operations of every step use our own connection.
@@ -107,15 +112,15 @@ class Chromium:
         clipboard: the browser's clipboard.
     """
 
-    def __init__(self, playwright: Any, setting: Setting):
+    def __init__(self, playwright: Any, setting: BrowserOptions):
         self.setting, self.users = setting, 0
         executable = find(
             setting.executable, playwright.chromium.executable_path, headed=setting.headed
         )
         self._end, self._overdue, self._context = float("inf"), False, ""
-        self.clipboard = Clipboard(desktop=setting.headed)
-        self.targets: dict[str, Target] = {}
-        self.watchers: dict[str, Watcher] = {}
+        self.clipboard = SharedClipboard(desktop=setting.headed)
+        self.targets: dict[str, PageTarget] = {}
+        self.watchers: dict[str, TabWatcher] = {}
         # A browser that is killed leaves files in its temporary folder.
         self._temporary = temporary_folder()
         try:
@@ -131,8 +136,8 @@ class Chromium:
             self._remove_files()
             raise
 
-    def _connect(self, pipe: Pipe) -> None:
-        self.connection = Connection(pipe, self._heard)
+    def _connect(self, pipe: BrowserPipe) -> None:
+        self.connection = DevToolsConnection(pipe, self._heard)
         processes = self.connection.call("", "SystemInfo.getProcessInfo")["processInfo"]
         self.pid = next(int(p["id"]) for p in processes if p["type"] == "browser")
         place = Path(f"/proc/{self.pid}")
@@ -145,7 +150,7 @@ class Chromium:
     def _heard(self, session: str, event: str, params: dict[str, Any]) -> None:
         if event == "Target.attachedToTarget" and params["targetInfo"]["type"] == "page":
             info = params["targetInfo"]
-            target = Target(
+            target = PageTarget(
                 info["targetId"],
                 info["browserContextId"],
                 params["sessionId"],
@@ -195,7 +200,7 @@ class Chromium:
         self._context, self._end, self._overdue = context, time.monotonic() + seconds, False
         try:
             yield
-        except (Error, Refused, Gone) as error:
+        except (Error, CommandRefused, ConnectionEnded) as error:
             if self._overdue:
                 ended = "its tabs were closed" if self.alive else "the browser was ended"
                 raise EnvTimeout(
@@ -230,9 +235,9 @@ class _Process:
 
     def __init__(self) -> None:
         self.playwright: Any = None
-        self.running: dict[Setting, Chromium] = {}
+        self.running: dict[BrowserOptions, SharedBrowser] = {}
 
-    def take(self, setting: Setting) -> Chromium:
+    def take(self, setting: BrowserOptions) -> SharedBrowser:
         """Returns the browser for a setting, for one more user."""
         if self.playwright is None:
             from playwright.sync_api import sync_playwright
@@ -242,7 +247,7 @@ class _Process:
         try:
             chromium = self.running.get(setting)
             if chromium is None or not chromium.alive:
-                chromium = self.running[setting] = Chromium(self.playwright, setting)
+                chromium = self.running[setting] = SharedBrowser(self.playwright, setting)
         # A remaining driver would block every other event loop of this thread.
         except BaseException:
             self._rest()
@@ -250,7 +255,7 @@ class _Process:
         chromium.users += 1
         return chromium
 
-    def give_back(self, chromium: Chromium) -> None:
+    def give_back(self, chromium: SharedBrowser) -> None:
         """Ends a browser with its last user, and the driver with the last browser."""
         chromium.users -= 1
         if chromium.users:
@@ -270,7 +275,9 @@ class _Process:
 process = _Process()
 
 
-def launch(kind: Any, executable: str, setting: Setting, *, temporary: str) -> tuple[Any, Pipe]:
+def launch(
+    kind: Any, executable: str, setting: BrowserOptions, *, temporary: str
+) -> tuple[Any, BrowserPipe]:
     """Starts a browser, in its sandbox unless the user is root.
 
     If the kernel allows no sandbox, the browser runs without one, and a warning says so.
@@ -290,7 +297,7 @@ def launch(kind: Any, executable: str, setting: Setting, *, temporary: str) -> t
     from playwright.sync_api import Error
 
     for sandbox in (True, False) if os.geteuid() else (False,):
-        pipe = Pipe(executable)
+        pipe = BrowserPipe(executable)
         arguments = [*ARGUMENTS, *[UNPACED] * (not setting.paced)]
         try:
             browser = kind.launch(

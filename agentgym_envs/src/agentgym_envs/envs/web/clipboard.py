@@ -4,8 +4,8 @@ import json
 from contextlib import suppress
 from typing import Any, Protocol
 
-from agentgym_envs.envs.web.connection import Refused
-from agentgym_envs.envs.web.tab import Tab
+from agentgym_envs.envs.web.connection import CommandRefused
+from agentgym_envs.envs.web.tab import BrowserTab
 
 PAGE = """
 const area = document.body.appendChild(document.createElement('textarea'));
@@ -22,16 +22,16 @@ var held = '';
 """
 
 
-class Owner(Protocol):
+class ClipboardOwner(Protocol):
     """An environment's part of the browser."""
 
     clipboard: str
 
-    def clipboard_page(self) -> Tab:
+    def clipboard_page(self) -> BrowserTab:
         """Returns a page that copies and pastes for the owner."""
 
 
-class Clipboard:
+class SharedClipboard:
     """Keeps the texts of all owners apart.
 
     The browser holds the text of the acting owner; the texts of the others are stored here.
@@ -41,53 +41,53 @@ class Clipboard:
     """
 
     def __init__(self, *, desktop: bool):
-        self._owner: Owner | None = None
+        self._owner: ClipboardOwner | None = None
         self._used, self._desktop = False, desktop
 
-    def hand_to(self, owner: Owner) -> None:
+    def hand_to(self, owner: ClipboardOwner) -> None:
         """Gives the clipboard to the owner that is about to act."""
         before, self._owner = self._owner, owner
         if before is owner or self._desktop:
             return
         if before is not None:
-            with suppress(Refused):  # its pages have crashed, and the episode ends
+            with suppress(CommandRefused):  # its pages have crashed, and the episode ends
                 before.clipboard = read(before.clipboard_page())
         if self._used:
             write(owner.clipboard_page(), owner.clipboard)
         self._used = True
 
-    def empty(self, owner: Owner) -> None:
+    def empty(self, owner: ClipboardOwner) -> None:
         """Forgets the text of an owner."""
         owner.clipboard = ""
         if self._owner is owner and not self._desktop:
             write(owner.clipboard_page(), "")
 
-    def leave(self, owner: Owner) -> None:
+    def leave(self, owner: ClipboardOwner) -> None:
         """Forgets an owner that closes. The next owner overwrites its text."""
         if self._owner is owner:
             self._owner = None
 
 
-def prepare(tab: Tab) -> None:
+def prepare(tab: BrowserTab) -> None:
     """Prepares an empty page for copying and pasting."""
     tab.call("Emulation.setFocusEmulationEnabled", enabled=True)
     tab.evaluate(PAGE)
 
 
-def read(tab: Tab) -> str:
+def read(tab: BrowserTab) -> str:
     """Returns the text of the clipboard."""
     tab.evaluate("held = ''")
     _command(tab, "paste")
     return str(tab.evaluate("held"))
 
 
-def write(tab: Tab, text: str) -> None:
+def write(tab: BrowserTab, text: str) -> None:
     """Replaces the contents of the clipboard by a text, which can be empty."""
     tab.evaluate(f"held = {json.dumps(text)}; 0")
     _command(tab, "copy")
 
 
-def _command(tab: Tab, name: str) -> Any:
+def _command(tab: BrowserTab, name: str) -> Any:
     return tab.call(
         "Input.dispatchKeyEvent", type="rawKeyDown", key="Unidentified", commands=[name]
     )

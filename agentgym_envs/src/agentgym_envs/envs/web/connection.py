@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from agentgym_envs.envs.web.pipe import FIRST, Ended, Pipe
+from agentgym_envs.envs.web.pipe import FIRST, BrowserPipe, PipeClosed
 
 Listener = Callable[[str, str, dict[str, Any]], None]
 """Handles an event: the session that it comes from, its name, its parameters."""
@@ -24,7 +24,7 @@ UNASKED = FIRST - 1
 """Number of the command that another thread sends."""
 
 
-class Target(NamedTuple):
+class PageTarget(NamedTuple):
     """A page that the connection is attached to.
 
     Attributes:
@@ -40,15 +40,15 @@ class Target(NamedTuple):
     opener: bool
 
 
-class Refused(Exception):
+class CommandRefused(Exception):
     """The browser refused a command; the message is the browser's."""
 
 
-class Gone(Exception):
+class ConnectionEnded(Exception):
     """The connection to the browser has ended."""
 
 
-class Connection:
+class DevToolsConnection:
     """One connection to a browser.
 
     Several commands can be open; the commands of a session are carried out in order.
@@ -62,7 +62,7 @@ class Connection:
         root: our session with the browser itself.
     """
 
-    def __init__(self, pipe: Pipe, listener: Listener):
+    def __init__(self, pipe: BrowserPipe, listener: Listener):
         self._pipe, self._listener, self._last = pipe, listener, UNASKED
         self._answers: dict[int, dict[str, Any]] = {}
         self._asked: dict[int, str] = {}  # open commands and their sessions
@@ -83,9 +83,9 @@ class Connection:
             message["sessionId"] = to
         try:
             self._pipe.send(json.dumps(message).encode())
-        except Ended as error:
+        except PipeClosed as error:
             self.open = False
-            raise Gone(str(error)) from error
+            raise ConnectionEnded(str(error)) from error
         return self._last
 
     def post(self, session: str, method: str, **params: Any) -> None:
@@ -96,14 +96,14 @@ class Connection:
         """Waits for the answer to a command.
 
         Raises:
-            Refused: the browser could not carry out the command.
-            Gone: the connection has ended.
+            CommandRefused: the browser could not carry out the command.
+            ConnectionEnded: the connection has ended.
         """
         while number not in self._answers:
             self._read()
         answer = self._answers.pop(number)
         if "error" in answer:
-            raise Refused(answer["error"]["message"])
+            raise CommandRefused(answer["error"]["message"])
         return dict(answer["result"])
 
     def call(self, session: str, method: str, **params: Any) -> dict[str, Any]:
@@ -121,7 +121,7 @@ class Connection:
             "method": "Target.disposeBrowserContext",
             "params": {"browserContextId": context},
         }
-        with suppress(Ended):
+        with suppress(PipeClosed):
             self._pipe.send(json.dumps({**message, "sessionId": self.root}).encode())
 
     def close(self) -> None:
@@ -131,9 +131,9 @@ class Connection:
     def _read(self, seconds: float | None = None) -> None:
         try:
             received = self._pipe.receive(seconds)
-        except Ended as error:
+        except PipeClosed as error:
             self.open = False
-            raise Gone(str(error)) from error
+            raise ConnectionEnded(str(error)) from error
         if received is None:
             return
         message = json.loads(received)

@@ -46,7 +46,7 @@ def target_of(context: Any, page: Any) -> dict[str, Any]:
     return info
 
 
-class Pages:
+class PlaywrightPages:
     """Finds Playwright's page of a target.
 
     Playwright learns of new, moved and closed pages only while it waits for an answer.

@@ -38,7 +38,7 @@ FORBIDDEN = re.compile(
 """Chromium's message for addresses that no page can open, such as those of files."""
 
 
-class Note(NamedTuple):
+class EffectNote(NamedTuple):
     """A line of the next observation.
 
     Attributes:
@@ -50,7 +50,7 @@ class Note(NamedTuple):
     text: str
 
 
-class Effects:
+class EpisodeEffects:
     """Collects the effects of an episode.
 
     Args:
@@ -72,7 +72,7 @@ class Effects:
         """Begins a new episode: deletes the downloads."""
         self.refused: set[tuple[str, str]] = set()
         self.files: list[Path] = []
-        self.notes: list[Note] = []
+        self.notes: list[EffectNote] = []
         self.dialogs = self._begun = 0
         self._loading: dict[str, str] = {}  # names of downloads by the browser's numbers
         # Documents that the last action asked for: addresses by the browser's numbers.
@@ -107,7 +107,7 @@ class Effects:
         if (f"{scheme}:", url) not in self.refused:
             self.refused.add((f"{scheme}:", url))
             self.notes.append(
-                Note("BLOCKED", f"{url[:200]} would start a program outside of the browser")
+                EffectNote("BLOCKED", f"{url[:200]} would start a program outside of the browser")
             )
         return False
 
@@ -128,12 +128,14 @@ class Effects:
             and (attempt := (f"{found[1].partition(':')[0]}:", found[1])) not in self.refused
         ):
             self.refused.add(attempt)
-            self.notes.append(Note("BLOCKED", f"{found[1][:200]} cannot be opened by a page"))
+            self.notes.append(EffectNote("BLOCKED", f"{found[1][:200]} cannot be opened by a page"))
 
     def dialog(self, kind: str, message: str) -> None:
         """Notes a dialog."""
         self.dialogs += 1
-        self.notes.append(Note("DIALOG", f"{kind}: {' '.join(message.split())[:200]} (accepted)"))
+        self.notes.append(
+            EffectNote("DIALOG", f"{kind}: {' '.join(message.split())[:200]} (accepted)")
+        )
 
     def begin_download(self, number: str, name: str) -> bool:
         """Notes the start of a download; returns whether it can go on."""
@@ -148,7 +150,7 @@ class Effects:
         """Notes a download that was stopped."""
         self._loading.pop(number, None)
         self.refuse("download")
-        self.notes.append(Note("DOWNLOAD", f"{name[:100]} was stopped: {reason}"))
+        self.notes.append(EffectNote("DOWNLOAD", f"{name[:100]} was stopped: {reason}"))
 
     def downloaded(self, number: str, state: str, received: float) -> bool:
         """Follows a download; returns whether it can go on."""
@@ -174,7 +176,7 @@ class Effects:
             place = self.folder / f"{Path(bare).stem} ({number}){Path(bare).suffix}"
         os.replace(file, place)
         self.files.append(place)
-        self.notes.append(Note("DOWNLOAD", f"{place.name} ({place.stat().st_size:,} bytes)"))
+        self.notes.append(EffectNote("DOWNLOAD", f"{place.name} ({place.stat().st_size:,} bytes)"))
 
     @property
     def downloading(self) -> bool:
@@ -187,7 +189,7 @@ class Effects:
 
     def take_notes(
         self, refused: Callable[[str], bool], reason: Callable[[str], str]
-    ) -> list[Note]:
+    ) -> list[EffectNote]:
         """Returns the notes since the last observation.
 
         Args:
@@ -205,8 +207,11 @@ class Effects:
         others = [note for note in self.notes if note.kind != "DIALOG"]
         notes = (
             dialogs[:DIALOGS]
-            + [Note("BLOCKED", f"{url[:200]} is not part of this task") for url in blocked]
-            + [Note("FAILED", f"{url[:200]} did not open: {why}") for url, why in failed.items()]
+            + [EffectNote("BLOCKED", f"{url[:200]} is not part of this task") for url in blocked]
+            + [
+                EffectNote("FAILED", f"{url[:200]} did not open: {why}")
+                for url, why in failed.items()
+            ]
             + others
         )
         self.notes = []

@@ -22,13 +22,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from agentgym_envs.core import Outcome
-from agentgym_envs.envs.web.actions import INSTRUCTIONS, Action
+from agentgym_envs.envs.web.actions import INSTRUCTIONS, WebAction
 from agentgym_envs.envs.web.answer_matching import accepts
 from agentgym_envs.envs.web.env import WebEnv
-from agentgym_envs.envs.web.evaluators import Scene, evaluate
+from agentgym_envs.envs.web.evaluators import EvaluationInput, evaluate
 from agentgym_envs.envs.web.look import NotShown
-from agentgym_envs.envs.web.proxy import Reply, Request
-from agentgym_envs.envs.web.session import Session
+from agentgym_envs.envs.web.proxy import ProxyReply, ProxyRequest
+from agentgym_envs.envs.web.session import BrowserSession
 from agentgym_envs.envs.web.steps import (
     Step,
     actions_of,
@@ -46,10 +46,10 @@ from agentgym_envs.tasks import Task
 __all__ = [
     "LONGEST",
     "EmbeddedEnv",
+    "EvaluationInput",
     "NotShown",
-    "Reply",
-    "Request",
-    "Scene",
+    "ProxyReply",
+    "ProxyRequest",
     "SiteHost",
     "Step",
     "accepts",
@@ -73,7 +73,7 @@ class SiteHost(ABC):
     """The sites of one episode, and their state."""
 
     @abstractmethod
-    def serve(self, request: Request) -> Reply | bool:
+    def serve(self, request: ProxyRequest) -> ProxyReply | bool:
         """Answers a request; False for an address that is not of these sites."""
 
     @abstractmethod
@@ -116,12 +116,12 @@ class EmbeddedEnv(WebEnv):
     def make_host(self) -> SiteHost:
         """Returns the sites; the first reset calls this."""
 
-    def serve(self, request: Request) -> Reply | bool:
+    def serve(self, request: ProxyRequest) -> ProxyReply | bool:
         """Answers from this episode's sites; all other addresses are refused."""
         assert self.host is not None
         return self.host.serve(request)
 
-    def open(self, task: Task, rng: random.Random, session: Session) -> str:
+    def open(self, task: Task, rng: random.Random, session: BrowserSession) -> str:
         """Restores the sites, signs in, opens the start page."""
         if self.host is None:
             self.host = self.make_host()
@@ -131,13 +131,13 @@ class EmbeddedEnv(WebEnv):
         session.open(task.data["start_url"])
         return str(task.data["intent"])
 
-    def judge(self, action: Action, session: Session) -> Outcome:
+    def judge(self, action: WebAction, session: BrowserSession) -> Outcome:
         """Applies the evaluators and compares the state when the agent stops."""
         if action.name != "stop":
             return Outcome("", 0.0)
         assert self.task is not None
         assert self.host is not None
-        scene = Scene(session.page, session.another_tab, self.host.query)
+        scene = EvaluationInput(session.page, session.another_tab, self.host.query)
         right = solved(self.task.data, action.text, scene)
         effects = self.host.side_effects(self.task.data["changes"])
         success = right and not effects
@@ -158,7 +158,7 @@ class EmbeddedEnv(WebEnv):
             host.restore()
 
 
-def solved(task: Mapping[str, Any], answer: str, scene: Scene) -> bool:
+def solved(task: Mapping[str, Any], answer: str, scene: EvaluationInput) -> bool:
     """Returns whether a task is solved: all of its evaluators agree.
 
     If the task asks for an answer, a long list of guesses does not count.
@@ -167,7 +167,7 @@ def solved(task: Mapping[str, Any], answer: str, scene: Scene) -> bool:
     return short and evaluate(task, answer, scene).success
 
 
-def wsgi_reply(application: Any, request: Request, **environ: Any) -> Reply:
+def wsgi_reply(application: Any, request: ProxyRequest, **environ: Any) -> ProxyReply:
     """Returns the answer of a WSGI application, such as Flask's, to a request of the browser.
 
     Args:
@@ -188,4 +188,4 @@ def wsgi_reply(application: Any, request: Request, **environ: Any) -> Reply:
     ).get_environ()
     built |= {"CONTENT_LENGTH": str(len(request.body)), **environ}
     content, status, headers = run_wsgi_app(application, built, buffered=True)
-    return Reply(int(status.split()[0]), dict(headers), b"".join(content))
+    return ProxyReply(int(status.split()[0]), dict(headers), b"".join(content))

@@ -16,14 +16,14 @@ from gymnasium.error import ResetNeeded
 
 from agentgym_envs.core import Outcome, TextEnv, echo
 from agentgym_envs.envs.web import actions
-from agentgym_envs.envs.web.actions import Action, BadAction
-from agentgym_envs.envs.web.chromium import Chromium, Setting, process
+from agentgym_envs.envs.web.actions import BadAction, WebAction
+from agentgym_envs.envs.web.chromium import BrowserOptions, SharedBrowser, process
 from agentgym_envs.envs.web.hands import perform
 from agentgym_envs.envs.web.picture import draw, pixels
-from agentgym_envs.envs.web.proxy import Reply, Request
-from agentgym_envs.envs.web.session import Session
+from agentgym_envs.envs.web.proxy import ProxyReply, ProxyRequest
+from agentgym_envs.envs.web.session import BrowserSession
 from agentgym_envs.envs.web.settle import settle
-from agentgym_envs.envs.web.tab import VIEWPORT, Tab
+from agentgym_envs.envs.web.tab import VIEWPORT, BrowserTab
 from agentgym_envs.envs.web.tree import cut
 from agentgym_envs.errors import ArgumentError, EnvFailure, MissingExtra
 from agentgym_envs.tasks import Task
@@ -83,7 +83,7 @@ class WebEnv(TextEnv):
     The agent sees the page after all of the page's timers within this time.
     """
     paced = True
-    """Whether the browser draws at most sixty frames a second: see :class:`Setting`."""
+    """Whether the browser draws at most sixty frames a second: see :class:`BrowserOptions`."""
 
     instructions = actions.INSTRUCTIONS
     tools = actions.TOOLS
@@ -134,24 +134,24 @@ class WebEnv(TextEnv):
             timeout,
         )
         self._pictures = None if screenshots is None else Path(screenshots)
-        self._setting = Setting(browser, headed, paced=headed or self.paced)
-        self._chromium: Chromium | None = None
-        self.session: Session | None = None
+        self._setting = BrowserOptions(browser, headed, paced=headed or self.paced)
+        self._chromium: SharedBrowser | None = None
+        self.session: BrowserSession | None = None
         self._done: list[str] = []
 
     @abstractmethod
-    def serve(self, request: Request) -> Reply | bool:
+    def serve(self, request: ProxyRequest) -> ProxyReply | bool:
         """Answers a request of a page, or returns whether the request may leave the machine."""
 
     @abstractmethod
-    def open(self, task: Task, rng: random.Random, session: Session) -> str:
+    def open(self, task: Task, rng: random.Random, session: BrowserSession) -> str:
         """Shows the task's first page; returns the goal."""
 
     @abstractmethod
-    def judge(self, action: Action, session: Session) -> Outcome:
+    def judge(self, action: WebAction, session: BrowserSession) -> Outcome:
         """Judges the state after an action; ``text`` is filled in afterwards."""
 
-    def read(self, action: str) -> Action:
+    def read(self, action: str) -> WebAction:
         """Reads an action.
 
         Raises:
@@ -159,7 +159,7 @@ class WebEnv(TextEnv):
         """
         return actions.parse(action)
 
-    def pass_time(self, session: Session) -> None:
+    def pass_time(self, session: BrowserSession) -> None:
         """Lets the time of an action pass on the page, and waits for the requests that follow."""
         if self.tick:
             settle(session, looks=1, passing=self.tick)
@@ -168,11 +168,11 @@ class WebEnv(TextEnv):
         """Returns an address as the agent sees it."""
         return url
 
-    def patience(self, action: Action) -> float:
+    def patience(self, action: WebAction) -> float:
         """Returns the time limit in seconds of an action and its judgement."""
         return self.timeout
 
-    def before_look(self, tab: Tab) -> None:
+    def before_look(self, tab: BrowserTab) -> None:
         """Prepares the page before it is read; nothing by default."""
 
     def begin(self, task: Task, rng: random.Random) -> tuple[str, str]:
@@ -200,7 +200,7 @@ class WebEnv(TextEnv):
 
     def act(self, action: str) -> Outcome:
         """Carries out a WebArena action."""
-        parsed, trouble = Action("none"), ""
+        parsed, trouble = WebAction("none"), ""
         try:
             parsed = self.read(action)
         except BadAction as error:
@@ -209,9 +209,9 @@ class WebEnv(TextEnv):
 
     def refuse(self, text: str) -> Outcome:
         """Handles an action that was not understood: the page is shown with the reason."""
-        return self.apply(Action("none"), text, label="none")
+        return self.apply(WebAction("none"), text, label="none")
 
-    def apply(self, action: Action, trouble: str, *, label: str) -> Outcome:
+    def apply(self, action: WebAction, trouble: str, *, label: str) -> Outcome:
         """Carries out an action that was read.
 
         Args:
@@ -241,7 +241,7 @@ class WebEnv(TextEnv):
             extra["downloads"] = [str(file) for file in session.effects.files]
         return verdict._replace(text=text, invalid=bool(trouble), extra=extra)
 
-    def _named(self, action: Action) -> str:
+    def _named(self, action: WebAction) -> str:
         """Returns an action with the line of its element, as WebArena repeats it.
 
         Without an element, the result is "".
@@ -284,7 +284,7 @@ class WebEnv(TextEnv):
         parts += [f"{note.kind}: {self.shown_url(note.text)}" for note in session.take_notes()]
         return "\n".join(parts + ([f"ERROR: {trouble}"] if trouble else []))
 
-    def _seen(self, session: Session) -> str:
+    def _seen(self, session: BrowserSession) -> str:
         """Takes the picture if requested; returns the tree or the list of marked elements."""
         number = (
             session.tab.begin_tree() if actions.ids_shown(self.observation, self.marks) else None
@@ -340,7 +340,7 @@ class WebEnv(TextEnv):
                 found.append(f"select [{chooser}] [{rest[1:].partition(rest[0])[0]}]")
         return [*found, "scroll [down]", "scroll [up]", "press [Enter]"]
 
-    def _running(self) -> Session:
+    def _running(self) -> BrowserSession:
         """Returns this environment's session, in a running browser."""
         if self._chromium is None or not self._chromium.alive:
             self.close()
@@ -349,10 +349,10 @@ class WebEnv(TextEnv):
             self.session = self.make_session()
         return self.session
 
-    def make_session(self) -> Session:
+    def make_session(self) -> BrowserSession:
         """Returns new tabs in the browser."""
         assert self._chromium is not None
-        return Session(self._chromium, self.serve, self.timeout, clock=self.clock)
+        return BrowserSession(self._chromium, self.serve, self.timeout, clock=self.clock)
 
     def close(self) -> None:
         """Closes the tabs; the browser ends with the last environment that uses it."""

@@ -9,6 +9,7 @@ database of the episode. The answer check ``answer`` judges by meaning
 
 import ast
 import html
+import re
 import string
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
@@ -17,7 +18,6 @@ from urllib.parse import parse_qs, urlparse
 
 from agentgym_envs.envs.web.answer_matching import accepts
 from agentgym_envs.envs.web.forms import call_of, check
-from agentgym_envs.envs.web.tokens import is_word
 
 Judge = Callable[[str, str, str, str], bool]
 """Replaces WebArena's GPT-4; takes the question, the intent, the reference and the answer.
@@ -27,7 +27,7 @@ The question "fuzzy_match" asks whether the answer means the same as the referen
 """
 
 
-class Scene(NamedTuple):
+class EvaluationInput(NamedTuple):
     """The data that an evaluator can read.
 
     Attributes:
@@ -47,7 +47,7 @@ class Scene(NamedTuple):
     idle: float = 0.0
 
 
-class Verdict(NamedTuple):
+class EvaluationResult(NamedTuple):
     """The result of an evaluation.
 
     Attributes:
@@ -59,7 +59,7 @@ class Verdict(NamedTuple):
     judged_by: str = ""
 
 
-def evaluate(config: Mapping[str, Any], answer: str, scene: Scene) -> Verdict:
+def evaluate(config: Mapping[str, Any], answer: str, scene: EvaluationInput) -> EvaluationResult:
     """Applies the evaluators of a task; success requires that all of them agree.
 
     Args:
@@ -80,8 +80,8 @@ def evaluate(config: Mapping[str, Any], answer: str, scene: Scene) -> Verdict:
         else:
             fits = all(_program(target, scene) for target in spec["program_html"])
         if not fits:
-            return Verdict(False, judged)
-    return Verdict(True, judged)
+            return EvaluationResult(False, judged)
+    return EvaluationResult(True, judged)
 
 
 def clean(answer: str) -> str:
@@ -130,7 +130,7 @@ def normalised(reference: str, answer: str) -> bool:
     return words(reference) in words(answer)
 
 
-def _string(config: Mapping[str, Any], answer: str, scene: Scene) -> tuple[bool, str]:
+def _string(config: Mapping[str, Any], answer: str, scene: EvaluationInput) -> tuple[bool, str]:
     spec, fits, judged, judge = config["eval"], True, "", scene.judge
 
     def ask(question: str, reference: str) -> bool:
@@ -175,7 +175,7 @@ def _url(spec: Mapping[str, Any], url: str) -> bool:
     )
 
 
-def _program(target: Mapping[str, Any], scene: Scene) -> bool:
+def _program(target: Mapping[str, Any], scene: EvaluationInput) -> bool:
     locator, url = target["locator"], target["url"]
     if locator.startswith("sql:"):
         assert scene.query is not None
@@ -202,7 +202,7 @@ def _holds(found: str, wanted: Mapping[str, Any]) -> bool:
     )
 
 
-def _located(locator: str, target: Mapping[str, Any], scene: Scene, page: Any) -> str:
+def _located(locator: str, target: Mapping[str, Any], scene: EvaluationInput, page: Any) -> str:
     from playwright.sync_api import Error
 
     if not locator.strip():
@@ -218,7 +218,9 @@ def _located(locator: str, target: Mapping[str, Any], scene: Scene, page: Any) -
         return ""
 
 
-def _function(text: str, scene: Scene, *, page: Any = None, last_url: str = "__last_url__") -> str:
+def _function(
+    text: str, scene: EvaluationInput, *, page: Any = None, last_url: str = "__last_url__"
+) -> str:
     """Calls a helper.
 
     Args:
@@ -236,4 +238,36 @@ def _function(text: str, scene: Scene, *, page: Any = None, last_url: str = "__l
 
     return scene.helpers[name](
         *map(filled, values), **{key: filled(value) for key, value in named.items()}
+    )
+
+
+# Characters that stand apart from all others.
+_APART = r"\s«»“”‘’„`;@#$%&‒–—―?!*\[\](){}<>\""
+_CLOSING = r"[\])}>\"'»”’ ]*"  # can follow the last period
+# A period ends a sentence at the end of the text, and before a character that is neither a
+# lower-case letter nor punctuation.
+_END = (
+    rf"(?:$|[{_APART}]|--|\.\.|''|[:,](?:\D|$)|\.{_CLOSING}$|\.(?:[«“‘„({{\[*]|\s+[^\s;:,.!?a-z]))"
+)
+_CLITIC = r"(?:'(?:s|m|d|ll|re|ve)?|n't)"  # "i'm" is two words
+_BEFORE = rf"(?:^|(?<=[{_APART}])|(?<=--)|(?<=\.\.)|(?<=''))"
+_COMMA = r"(?<=(?<![:,])[:,])"  # separates words, but not digits: 9:00, 1,000
+_QUOTE = r"(?<=(?<!\w)')(?!(?:re|ve|ll|m|t|s|d|n)\b)"  # an opening quote
+
+
+def is_word(character: str, text: str) -> bool:
+    """Returns whether a letter or digit is a word by itself somewhere in a text.
+
+    WebArena compares single characters by the rules of NLTK's ``word_tokenize``: those of the Penn
+    Treebank tokenizer with NLTK's additions. Punkt's English model adds a rule for a period behind
+    a single character, in a text without capitals. The text counts as lower-case.
+
+    Args:
+        character: one lower-case letter or digit.
+        text: lower-case, without blanks around it.
+    """
+    before = f"{_BEFORE}|{_QUOTE}" if character.isdecimal() else f"{_BEFORE}|{_QUOTE}|{_COMMA}"
+    return (
+        re.search(rf"(?:{before}){re.escape(character)}(?={_END}|{_CLITIC}{_END})", text)
+        is not None
     )

@@ -3,12 +3,12 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from agentgym_envs.envs.web.actions import Action, BadAction
-from agentgym_envs.envs.web.connection import Refused
+from agentgym_envs.envs.web.actions import BadAction, WebAction
+from agentgym_envs.envs.web.connection import CommandRefused
 from agentgym_envs.envs.web.keys import ENTER, strokes
-from agentgym_envs.envs.web.session import Session
+from agentgym_envs.envs.web.session import BrowserSession
 from agentgym_envs.envs.web.settle import settle
-from agentgym_envs.envs.web.tab import VIEWPORT, Tab, script
+from agentgym_envs.envs.web.tab import VIEWPORT, BrowserTab, script
 
 STEADY_LOOK = 20  # milliseconds between two looks at the element
 STEADY_WAIT = 1.0  # seconds that a click waits for an element that moves away from the pointer
@@ -16,7 +16,7 @@ LEFT = {"button": "left", "clickCount": 1}
 Point = tuple[float, float]
 
 
-def perform(session: Session, action: Action) -> None:
+def perform(session: BrowserSession, action: WebAction) -> None:
     """Carries out an action other than ``stop`` and waits until the page has settled.
 
     Raises:
@@ -27,14 +27,16 @@ def perform(session: Session, action: Action) -> None:
     settle(session)
 
 
-def _node(tab: Tab, action: Action) -> int:
+def _node(tab: BrowserTab, action: WebAction) -> int:
     node = tab.node(action.target)
     if node is None:
         raise BadAction(f"there is no element [{action.target}] on this page")
     return node
 
 
-def _point(session: Session, action: Action, across: float = 0.5) -> tuple[Point, str, str]:
+def _point(
+    session: BrowserSession, action: WebAction, across: float = 0.5
+) -> tuple[Point, str, str]:
     """Scrolls an element into view and chooses a point to click.
 
     If another element covers the preferred point, a point near an edge is used.
@@ -54,7 +56,7 @@ def _point(session: Session, action: Action, across: float = 0.5) -> tuple[Point
     numbers = [tab.send(method, backendNodeId=node) for method in wanted]
     try:
         _, shape, found = [tab.connection.result(number) for number in numbers]
-    except Refused as error:
+    except CommandRefused as error:
         raise BadAction(
             f"element [{action.target}] is not on the page any more, or has no place on it"
         ) from error
@@ -71,19 +73,19 @@ def _point(session: Session, action: Action, across: float = 0.5) -> tuple[Point
     return points[best], met[best], element
 
 
-def _meets(tab: Tab, element: str, points: Sequence[Point]) -> list[str]:
+def _meets(tab: BrowserTab, element: str, points: Sequence[Point]) -> list[str]:
     """Returns the kinds of elements that clicks at some points would meet.
 
     The kind is "gone" without the element, and "unknown" if the page does not allow the question.
     """
     try:
         met = tab.call_on(element, script("meets.js"), points)
-    except Refused:
+    except CommandRefused:
         met = ["gone"] * len(points)
     return met if isinstance(met, list) and len(met) == len(points) else ["unknown"] * len(points)
 
 
-def move(tab: Tab, point: Point) -> None:
+def move(tab: BrowserTab, point: Point) -> None:
     """Moves the pointer and waits until the page has received the event.
 
     Pointer and key events take another way to the page than other commands.
@@ -91,7 +93,7 @@ def move(tab: Tab, point: Point) -> None:
     tab.call("Input.dispatchMouseEvent", type="mouseMoved", x=point[0], y=point[1])
 
 
-def _click(session: Session, action: Action, across: float = 0.5) -> None:
+def _click(session: BrowserSession, action: WebAction, across: float = 0.5) -> None:
     """Clicks as a person does: moves the pointer, waits for the page, presses the button."""
     point, before, element = _point(session, action, across)
     tab, end = session.tab, time.monotonic() + STEADY_WAIT
@@ -102,7 +104,7 @@ def _click(session: Session, action: Action, across: float = 0.5) -> None:
     _press_button(tab, point)
 
 
-def _press_button(tab: Tab, point: Point) -> None:
+def _press_button(tab: BrowserTab, point: Point) -> None:
     tab.post(
         "Input.dispatchMouseEvent", type="mousePressed", x=point[0], y=point[1], buttons=1, **LEFT
     )
@@ -111,7 +113,7 @@ def _press_button(tab: Tab, point: Point) -> None:
     )
 
 
-def _click_at(session: Session, action: Action) -> None:
+def _click_at(session: BrowserSession, action: WebAction) -> None:
     x, y = map(int, action.text.split())
     width, height = VIEWPORT["width"], VIEWPORT["height"]
     if not (0 <= x < width and 0 <= y < height):
@@ -124,16 +126,16 @@ def _click_at(session: Session, action: Action) -> None:
     _press_button(session.tab, (x, y))
 
 
-def _hover(session: Session, action: Action) -> None:
+def _hover(session: BrowserSession, action: WebAction) -> None:
     move(session.tab, _point(session, action)[0])
 
 
-def _type(session: Session, action: Action) -> None:
+def _type(session: BrowserSession, action: WebAction) -> None:
     _click(session, action, across=0.2)  # the right end of a field can be a button
     _type_text(session, action)
 
 
-def _type_text(session: Session, action: Action) -> None:
+def _type_text(session: BrowserSession, action: WebAction) -> None:
     tab = session.tab
     numbers = [
         tab.send(method, **params) for method, params in strokes(action.text + ENTER * action.enter)
@@ -142,17 +144,17 @@ def _type_text(session: Session, action: Action) -> None:
         tab.connection.result(number)
 
 
-def _select(session: Session, action: Action) -> None:
+def _select(session: BrowserSession, action: WebAction) -> None:
     node = _node(session.tab, action)
     try:
         trouble = session.tab.call_on_node(node, script("select.js"), action.text)
-    except Refused as error:
+    except CommandRefused as error:
         raise BadAction(f"element [{action.target}] is not on the page any more") from error
     if trouble:
         raise BadAction(f"element [{action.target}] {trouble}")
 
 
-def _press(session: Session, action: Action) -> None:
+def _press(session: BrowserSession, action: WebAction) -> None:
     from playwright.sync_api import Error
 
     keyboard = session.page.keyboard
@@ -167,40 +169,40 @@ def _press(session: Session, action: Action) -> None:
         ) from error
 
 
-def _scroll(session: Session, action: Action) -> None:
+def _scroll(session: BrowserSession, action: WebAction) -> None:
     session.tab.evaluate(
         f"window.scrollBy(0, {1 if action.text == 'down' else -1} * window.innerHeight)"
     )
 
 
-def _new_tab(session: Session, action: Action) -> None:
+def _new_tab(session: BrowserSession, action: WebAction) -> None:
     session.open_tab()
 
 
-def _tab_focus(session: Session, action: Action) -> None:
+def _tab_focus(session: BrowserSession, action: WebAction) -> None:
     if action.target >= len(session.tabs):
         raise BadAction(f"there is no tab {action.target}: the last is {len(session.tabs) - 1}")
     session.focus(session.tabs[action.target])
 
 
-def _close_tab(session: Session, action: Action) -> None:
+def _close_tab(session: BrowserSession, action: WebAction) -> None:
     tab = session.tab
     if len(session.tabs) == 1:
         session.open_tab()
     session.close_tab(tab)
 
 
-def _goto(session: Session, action: Action) -> None:
+def _goto(session: BrowserSession, action: WebAction) -> None:
     url = action.text if "://" in action.text else f"http://{action.text}"
     if not url.startswith(("http://", "https://")):
         raise BadAction(f"goto opens http and https addresses only, not {url[:200]!r}")
     try:
         session.open(url)
-    except Refused as error:
+    except CommandRefused as error:
         raise BadAction(str(error)) from error
 
 
-def _go(session: Session, by: int) -> None:
+def _go(session: BrowserSession, by: int) -> None:
     tab = session.tab
     history = tab.call("Page.getNavigationHistory")
     index = history["currentIndex"] + by
@@ -209,7 +211,7 @@ def _go(session: Session, by: int) -> None:
     tab.call("Page.navigateToHistoryEntry", entryId=history["entries"][index]["id"])
 
 
-DO: Mapping[str, Callable[[Session, Action], None]] = {
+DO: Mapping[str, Callable[[BrowserSession, WebAction], None]] = {
     "click": _click,
     "click_at": _click_at,
     "type_text": _type_text,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-from agentgym_envs.envs.web.chromium import Setting, find, own_executable, process
+from agentgym_envs.envs.web.chromium import BrowserOptions, find, own_executable, process
 from agentgym_envs.errors import MissingBrowser, MissingExtra
 
 SYSTEM = {
@@ -68,7 +68,7 @@ def usable(own: str) -> str:
         MissingBrowser: no browser is present, or it does not start.
     """
     path = find(None, own)
-    process.give_back(process.take(Setting(path)))
+    process.give_back(process.take(BrowserOptions(path)))
     return path
 
 

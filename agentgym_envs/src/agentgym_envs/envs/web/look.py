@@ -8,7 +8,7 @@ from typing import NamedTuple
 LINE = re.compile(r"^(\t*)\[(\d+)\] (\w+) ('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")(.*)$", re.M)
 
 
-class Element(NamedTuple):
+class ShownElement(NamedTuple):
     """A line of the tree.
 
     Attributes:
@@ -32,10 +32,10 @@ class NotShown(LookupError):
     """The observation does not show such an element."""
 
 
-def elements(text: str) -> list[Element]:
+def elements(text: str) -> list[ShownElement]:
     """Returns the elements of an observation, in its order."""
     found = [
-        Element(int(number), role, _words(ast.literal_eval(name)), properties, len(tabs))
+        ShownElement(int(number), role, _words(ast.literal_eval(name)), properties, len(tabs))
         for tabs, number, role, name, properties in LINE.findall(text)
     ]
     for i, (above, below) in enumerate(pairwise(found)):
@@ -55,7 +55,7 @@ def find(
     role: str | None = None,
     after: str | int | None = None,
     nth: int = 0,
-) -> Element:
+) -> ShownElement:
     """Returns the nth element with a name and a role.
 
     Args:

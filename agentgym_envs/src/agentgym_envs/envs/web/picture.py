@@ -7,7 +7,7 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
-from agentgym_envs.envs.web.tree import Mark
+from agentgym_envs.envs.web.tree import MarkedElement
 from agentgym_envs.errors import MissingExtra
 
 # White figures can be read on all of these colours.
@@ -23,7 +23,7 @@ LINE = 2  # width in pixels
 SIZE = 13  # height of the figures in pixels
 
 
-def draw(png: bytes, marks: Sequence[Mark]) -> bytes:
+def draw(png: bytes, marks: Sequence[MarkedElement]) -> bytes:
     """Returns a picture with a numbered box around each element.
 
     The number stands above the left end of the box, or inside a box at the upper edge. The boxes

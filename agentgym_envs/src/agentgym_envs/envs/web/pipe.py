@@ -34,11 +34,11 @@ _CHUNK = 2**18
 _END = b"\0"
 
 
-class Ended(Exception):
+class PipeClosed(Exception):
     """The pipe is closed."""
 
 
-class Pipe:
+class BrowserPipe:
     """One browser's pipe.
 
     Args:
@@ -75,7 +75,7 @@ class Pipe:
         """Writes a message to the browser. Any thread can call this method.
 
         Raises:
-            Ended: the browser does not read any more.
+            PipeClosed: the browser does not read any more.
         """
         data = memoryview(message + _END)
         with self._writing:
@@ -83,13 +83,13 @@ class Pipe:
                 while data:
                     data = data[os.write(self._to_browser, data) :]
             except OSError as error:
-                raise Ended(str(error)) from error
+                raise PipeClosed(str(error)) from error
 
     def receive(self, seconds: float | None = None) -> bytes | None:
         """Returns the next message for our sessions, or None after some seconds.
 
         Raises:
-            Ended: the browser writes no more.
+            PipeClosed: the browser writes no more.
         """
         try:
             message = self._received.get(timeout=seconds)
@@ -97,7 +97,7 @@ class Pipe:
             return None
         if not message:
             self._received.put(message)  # for the next caller
-            raise Ended("the browser closed its pipe")
+            raise PipeClosed("the browser closed its pipe")
         return message
 
     def _carry(self) -> None:
@@ -141,7 +141,7 @@ class Pipe:
 
     def _forward(self, commands: socket.socket) -> None:
         """Carries Playwright's commands to the browser. The browser ends with the pipe."""
-        with suppress(Ended):
+        with suppress(PipeClosed):
             for message in _messages(commands.fileno()):
                 self.send(message)
         commands.close()

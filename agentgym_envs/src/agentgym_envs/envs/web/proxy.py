@@ -38,7 +38,7 @@ HOP = frozenset(
 """Headers of the connection between a browser and its proxy, or that the proxy writes itself."""
 
 
-class Reply(NamedTuple):
+class ProxyReply(NamedTuple):
     """The answer to a request."""
 
     status: int
@@ -46,7 +46,7 @@ class Reply(NamedTuple):
     body: bytes
 
 
-class Request(NamedTuple):
+class ProxyRequest(NamedTuple):
     """A page's request; header names are in lower case."""
 
     method: str
@@ -55,7 +55,7 @@ class Request(NamedTuple):
     body: bytes
 
 
-Serve = Callable[[Request], Reply | bool]
+Serve = Callable[[ProxyRequest], ProxyReply | bool]
 """Answers a request, or returns whether the request may leave the machine.
 
 A tunnel is a CONNECT request for ``//host:port``.
@@ -79,7 +79,7 @@ def _tunnel(url: str) -> str:
     return f"//{parts.hostname}:{parts.port or (443 if parts.scheme in ('https', 'wss') else 80)}"
 
 
-class Proxy:
+class LoopbackProxy:
     """A proxy that listens on a free port.
 
     Args:
@@ -103,7 +103,7 @@ class Proxy:
         self._dead: dict[str, str] = {}  # servers that could not be reached, and the reasons
         self.trouble: Exception | None = None
         self._serve, self.lock = serve, threading.Lock()
-        self._server = _Server(self)
+        self._server = _ProxyServer(self)
         self.address = f"http://127.0.0.1:{self._server.server_port}"
         threading.Thread(
             target=self._server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True
@@ -118,7 +118,7 @@ class Proxy:
         """
         return Counter(origin_of(url).lstrip("/") for url in self._refused)
 
-    def decide(self, request: Request) -> Reply | bool:
+    def decide(self, request: ProxyRequest) -> ProxyReply | bool:
         """Returns the decision about a request, and counts it."""
         with self.lock:
             try:
@@ -198,13 +198,13 @@ def _connections() -> list[list[str]]:
     return [line.split() for line in table.read_text(encoding="ascii").splitlines()[1:]]
 
 
-class _Server(ThreadingHTTPServer):
+class _ProxyServer(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, proxy: Proxy):
+    def __init__(self, proxy: LoopbackProxy):
         self.proxy, self._open = proxy, set[socket.socket]()
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(("127.0.0.1", 0), _ProxyHandler)
 
     def verify_request(self, request: object, client_address: tuple[str, int]) -> bool:  # type: ignore[override]
         """Refuses the connections of other users, which would see the pages and be counted."""
@@ -229,21 +229,21 @@ class _Server(ThreadingHTTPServer):
         """Ignores errors: browsers close connections at any time."""
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _ProxyHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     wbufsize = -1
-    server: _Server
+    server: _ProxyServer
 
     def _answer(self) -> None:
         body = self.rfile.read(int(self.headers.get("content-length") or 0))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        answer = self.server.proxy.decide(Request(self.command, self.path, headers, body))
+        answer = self.server.proxy.decide(ProxyRequest(self.command, self.path, headers, body))
         if answer is True:
             self._pass_on(headers, body)
             return
         # After "No Content" a tab stays on its page: a refused navigation has no effect.
-        reply = answer or Reply(HTTPStatus.NO_CONTENT, {}, b"")
+        reply = answer or ProxyReply(HTTPStatus.NO_CONTENT, {}, b"")
         self.send_response_only(reply.status)
         if not any(name.lower() == "cache-control" for name in reply.headers):
             self.send_header("cache-control", "no-store")
@@ -261,7 +261,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_CONNECT(self) -> None:
         """Opens a tunnel, for https and WebSockets."""
         self.close_connection = True
-        if not self.server.proxy.decide(Request("CONNECT", f"//{self.path}", {}, b"")):
+        if not self.server.proxy.decide(ProxyRequest("CONNECT", f"//{self.path}", {}, b"")):
             self.send_response_only(HTTPStatus.FORBIDDEN)
             self.end_headers()
             return

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.envs.web import clipboard
-from agentgym_envs.envs.web.chromium import Chromium
-from agentgym_envs.envs.web.connection import Refused, Target
-from agentgym_envs.envs.web.context import Pages, new_context, target_of
-from agentgym_envs.envs.web.effects import Effects, Note
-from agentgym_envs.envs.web.proxy import Proxy, Serve, origin_of
-from agentgym_envs.envs.web.tab import NAVIGATION_WAIT, Tab
+from agentgym_envs.envs.web.chromium import SharedBrowser
+from agentgym_envs.envs.web.connection import CommandRefused, PageTarget
+from agentgym_envs.envs.web.context import PlaywrightPages, new_context, target_of
+from agentgym_envs.envs.web.effects import EffectNote, EpisodeEffects
+from agentgym_envs.envs.web.proxy import LoopbackProxy, Serve, origin_of
+from agentgym_envs.envs.web.tab import NAVIGATION_WAIT, BrowserTab
 from agentgym_envs.errors import EnvFailure
 
 DIALOGS = 50  # dialogs that an action may open; a page that opens more is ended
@@ -35,7 +35,7 @@ KEPT_TABS = 16  # pages that stay loaded for later episodes
 COLLECT = 32
 
 
-class Session:
+class BrowserSession:
     """Tabs of a context.
 
     Args:
@@ -57,7 +57,7 @@ class Session:
 
     def __init__(
         self,
-        chromium: Chromium,
+        chromium: SharedBrowser,
         serve: Serve,
         seconds: float,
         *,
@@ -66,20 +66,24 @@ class Session:
     ):
         self.chromium, self.seconds, self.clock, self._state = chromium, seconds, clock, state
         self._folder = Path(tempfile.mkdtemp(prefix="agentgym-downloads-"))
-        self.effects, self.proxy, self.clipboard = Effects(self._folder), Proxy(serve), ""
+        self.effects, self.proxy, self.clipboard = (
+            EpisodeEffects(self._folder),
+            LoopbackProxy(serve),
+            "",
+        )
         self.proxy.browser_user = chromium.user
         # Tabs that are about to open: each with the end of the wait for it, and its address.
         self._announced: deque[tuple[float, str]] = deque()
-        self._kept: OrderedDict[str, Tab] = OrderedDict()
+        self._kept: OrderedDict[str, BrowserTab] = OrderedDict()
         self._episodes, self._id = 0, ""
         self._make_context()
 
     def _make_context(self) -> None:
         """Creates a context with one tab."""
-        self.tabs: list[Tab] = []
+        self.tabs: list[BrowserTab] = []
         self._kept.clear()
         self._lending = False
-        self._copier: Tab | None = None
+        self._copier: BrowserTab | None = None
         self.start()
         with self.deadline():
             self.context = new_context(
@@ -89,7 +93,7 @@ class Session:
                 clock=self.clock,
                 state=self._state,
             )
-            self._pages = Pages(self.context)
+            self._pages = PlaywrightPages(self.context)
             # This is our first page: Playwright opens and closes pages to restore the storage.
             info = target_of(self.context, self.context.new_page())
             self._id = info["browserContextId"]
@@ -115,7 +119,7 @@ class Session:
     def deadline(self, seconds: float | None = None) -> Any:
         """Limits the time of a block; the context, or else the browser, is ended when it is over.
 
-        See :meth:`Chromium.deadline`.
+        See :meth:`SharedBrowser.deadline`.
         """
         return self.chromium.deadline(seconds or self.seconds, self._id)
 
@@ -128,7 +132,7 @@ class Session:
         """
         return self.proxy.blocked + self.effects.counts
 
-    def take_notes(self) -> list[Note]:
+    def take_notes(self) -> list[EffectNote]:
         """Returns what the next observation says of the effects that no page shows."""
         return self.effects.take_notes(self.proxy.refused, self.proxy.reason)
 
@@ -141,7 +145,7 @@ class Session:
         """Playwright's page of the current tab, for rare operations."""
         return self._pages.find(self.tab.target.id)
 
-    def _await_target(self, target: str) -> Target:
+    def _await_target(self, target: str) -> PageTarget:
         """Returns a page of the context once the connection is attached to it."""
         while True:
             for found in self.chromium.targets.values():
@@ -149,7 +153,7 @@ class Session:
                     return found
             self.chromium.connection.wait(self.seconds)
 
-    def opened(self, target: Target) -> None:
+    def opened(self, target: PageTarget) -> None:
         """Makes a new page the current one."""
         if self._lending:
             return
@@ -161,12 +165,12 @@ class Session:
             else:
                 self._close(target)
             return
-        self.tab = Tab(self.chromium.connection, target)
+        self.tab = BrowserTab(self.chromium.connection, target)
         self.tabs.append(self.tab)
         if self._announced and self._announced.popleft()[1] not in ("", "about:blank"):
             self.tab.announce()
 
-    def _close(self, target: Target) -> None:
+    def _close(self, target: PageTarget) -> None:
         self.chromium.connection.post("", "Target.closeTarget", targetId=target.id)
 
     def closed(self, session: str) -> None:
@@ -343,7 +347,7 @@ class Session:
         finally:
             self._lending = False
 
-    def clipboard_page(self) -> Tab:
+    def clipboard_page(self) -> BrowserTab:
         """Returns a page that copies and pastes; the agent does not see it."""
         if self._copier is None:
             self._lending = True
@@ -352,17 +356,17 @@ class Session:
                 target = self._await_target(target_of(self.context, page)["targetId"])
             finally:
                 self._lending = False
-            self._copier = Tab(self.chromium.connection, target)
+            self._copier = BrowserTab(self.chromium.connection, target)
             clipboard.prepare(self._copier)
             self.focus(self.tab)  # a hidden page notices the pointer only after a second
         return self._copier
 
-    def focus(self, tab: Tab) -> None:
+    def focus(self, tab: BrowserTab) -> None:
         """Makes a tab the current one."""
         self.tab = tab
         tab.call("Page.bringToFront")
 
-    def close_tab(self, tab: Tab) -> None:
+    def close_tab(self, tab: BrowserTab) -> None:
         """Closes a tab; the last one becomes the current one."""
         self.chromium.connection.call("", "Target.closeTarget", targetId=tab.target.id)
         while tab in self.tabs:
@@ -378,7 +382,7 @@ class Session:
         """Opens an address in the current tab.
 
         Raises:
-            Refused: the address cannot be opened; the message says why.
+            CommandRefused: the address cannot be opened; the message says why.
         """
         answer = self.tab.call("Page.navigate", url=url)
         # For a server that does not answer, the headless shell shows a page and reports no error.
@@ -387,7 +391,7 @@ class Session:
             return
         reason = self.proxy.reason(url) or self.effects.reason() or trouble
         self.effects.reported(url)
-        raise Refused(f"{url[:200]} cannot be opened: {reason}")
+        raise CommandRefused(f"{url[:200]} cannot be opened: {reason}")
 
     def screenshot(self) -> bytes:
         """Returns a PNG picture of the part in view."""

@@ -2,8 +2,8 @@
 
 import time
 
-from agentgym_envs.envs.web.session import Session
-from agentgym_envs.envs.web.tab import LOAD, POLL, Tab
+from agentgym_envs.envs.web.session import BrowserSession
+from agentgym_envs.envs.web.tab import LOAD, POLL, BrowserTab
 from agentgym_envs.errors import EnvRaised, EnvTimeout
 
 # Seconds without a request after which a document counts as loaded, although it is still open.
@@ -11,7 +11,7 @@ REST_SECONDS = 0.5
 REST_LOOKS = 10  # minimum of looks in this time: a busy machine can load a document slowly
 
 
-class Wait:
+class QuietWait:
     """One wait.
 
     Args:
@@ -19,11 +19,11 @@ class Wait:
         passing: milliseconds of the page's clock that pass once the page is quiet.
     """
 
-    def __init__(self, session: Session, passing: int):
+    def __init__(self, session: BrowserSession, passing: int):
         self._session, self._passing = session, passing
         # The tab that was quiet at the last look.
         self._quiet_tab = None if session.tab.busy(session.since) else session.tab
-        self._advanced_tab: Tab | None = None  # the tab whose time has passed
+        self._advanced_tab: BrowserTab | None = None  # the tab whose time has passed
         self._quiet_since, self._quiet_looks = time.monotonic(), 0
         self.text_arrived = False
         """Whether the text of a page has arrived."""
@@ -63,7 +63,7 @@ class Wait:
         return self._quiet_tab is None
 
 
-def settle(session: Session, looks: int = 2, *, passing: int = 0) -> None:
+def settle(session: BrowserSession, looks: int = 2, *, passing: int = 0) -> None:
     """Waits until everything that the last action began has loaded.
 
     Args:
@@ -78,7 +78,7 @@ def settle(session: Session, looks: int = 2, *, passing: int = 0) -> None:
     if session.clock is None:
         time.sleep(passing / 1000)
         passing = 0
-    wait, quiet, end = Wait(session, passing), 0, time.monotonic() + LOAD
+    wait, quiet, end = QuietWait(session, passing), 0, time.monotonic() + LOAD
     while quiet < looks and time.monotonic() < end:
         quiet = quiet + 1 if wait.look() else 0
         if wait.loading:

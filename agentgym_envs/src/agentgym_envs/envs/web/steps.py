@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from agentgym_envs.envs.web.look import Element, find
+from agentgym_envs.envs.web.look import ShownElement, find
 
 Step = Sequence[Any]
 """``[verb, role, name, text, {"after": …, "nth": …}]``; JSON-able.
@@ -61,7 +61,7 @@ def actions_of(step: Step, text: Callable[[], str]) -> Iterator[str]:
         yield f"{verb} [{step[1]}]"
         return
     _, role, name, content, where = step
-    element: Element = find(text(), name, role=role, **where)
+    element: ShownElement = find(text(), name, role=role, **where)
     if verb == "click":
         if not (role == "button" and "expanded: True" in element.properties):
             yield f"click [{element.id}]"
@@ -71,7 +71,7 @@ def actions_of(step: Step, text: Callable[[], str]) -> Iterator[str]:
         yield from filling(element, content, enter=verb == "enter")
 
 
-def filling(field: Element, text: str, *, enter: bool = False) -> Iterator[str]:
+def filling(field: ShownElement, text: str, *, enter: bool = False) -> Iterator[str]:
     """Yields the actions that replace the text of a field."""
     if field.text:
         yield f"click [{field.id}]"

@@ -6,8 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.envs.web.connection import Connection, Refused, Target
-from agentgym_envs.envs.web.tree import Box, Mark, Node, View, marks, render
+from agentgym_envs.envs.web.connection import CommandRefused, DevToolsConnection, PageTarget
+from agentgym_envs.envs.web.tree import BoundingBox, MarkedElement, Node, PageView, marks, render
 
 VIEWPORT = {"width": 1280, "height": 720}  # as in WebArena
 # Requests that no page waits for.
@@ -25,7 +25,7 @@ def script(name: str) -> str:
     return (Path(__file__).parent / "scripts" / name).read_text(encoding="utf-8")
 
 
-class Tab:
+class BrowserTab:
     """A page.
 
     Args:
@@ -37,7 +37,7 @@ class Tab:
         title: the page's title at the last look.
     """
 
-    def __init__(self, connection: Connection, target: Target):
+    def __init__(self, connection: DevToolsConnection, target: PageTarget):
         self.connection, self.target = connection, target
         self.url, self.title = "about:blank", ""
         self._requests: dict[str, float] = {}  # start times by request
@@ -48,7 +48,7 @@ class Tab:
             self.post(f"{domain}.enable")
 
     def send(self, method: str, **params: Any) -> int:
-        """Sends a command and returns its number: see :class:`Connection`."""
+        """Sends a command and returns its number: see :class:`DevToolsConnection`."""
         return self.connection.send(self.target.session, method, **params)
 
     def post(self, method: str, **params: Any) -> None:
@@ -69,12 +69,12 @@ class Tab:
         """Returns the value of an expression that was sent.
 
         Raises:
-            Refused: the page is closed, or the expression has raised.
+            CommandRefused: the page is closed, or the expression has raised.
         """
         answer = self.connection.result(number)
         if "exceptionDetails" in answer:
             raised = answer["exceptionDetails"]
-            raise Refused(raised.get("exception", {}).get("description") or raised["text"])
+            raise CommandRefused(raised.get("exception", {}).get("description") or raised["text"])
         return answer["result"].get("value")
 
     def evaluate(self, expression: str) -> Any:
@@ -164,7 +164,7 @@ class Tab:
             state, self.title, self.url = (
                 self.advance(passing, ready) if passing else self.evaluate(ready)
             )
-        except Refused:
+        except CommandRefused:
             return "navigating"
         return str(state)
 
@@ -184,7 +184,7 @@ class Tab:
         """Returns the accessibility tree as text: the whole page, or the part in view."""
         return render(nodes, self._number, None if whole else self._view())
 
-    def marks(self, nodes: Sequence[Node]) -> list[Mark]:
+    def marks(self, nodes: Sequence[Node]) -> list[MarkedElement]:
         """Returns the elements in view that can be used."""
         return marks(nodes, self._number, self._view())
 
@@ -201,21 +201,21 @@ class Tab:
         self._numbers = (0, {})
         self.post("Page.resetNavigationHistory")
 
-    def _view(self) -> View:
+    def _view(self) -> PageView:
         """Returns the places of the page's nodes."""
         shot = self.call("DOMSnapshot.captureSnapshot", computedStyles=[])["documents"][0]
         left, top = shot.get("scrollOffsetX", 0), shot.get("scrollOffsetY", 0)
         ids, layout = shot["nodes"]["backendNodeId"], shot["layout"]
-        boxes: dict[int, Box] = {}
+        boxes: dict[int, BoundingBox] = {}
         for index, (x, y, width, height) in zip(layout["nodeIndex"], layout["bounds"], strict=True):
-            boxes.setdefault(ids[index], Box(x - left, y - top, width, height))
-        return View(VIEWPORT["width"], VIEWPORT["height"], boxes, self._box)
+            boxes.setdefault(ids[index], BoundingBox(x - left, y - top, width, height))
+        return PageView(VIEWPORT["width"], VIEWPORT["height"], boxes, self._box)
 
-    def _box(self, node: int) -> Box | None:
+    def _box(self, node: int) -> BoundingBox | None:
         """Returns the place of one node."""
         try:
             border = self.call("DOM.getBoxModel", backendNodeId=node)["model"]["border"]
-        except Refused:  # the node has no place on the page
+        except CommandRefused:  # the node has no place on the page
             return None
         xs, ys = border[0::2], border[1::2]
-        return Box(min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys))
+        return BoundingBox(min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys))

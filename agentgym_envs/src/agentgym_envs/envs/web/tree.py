@@ -55,7 +55,7 @@ IN_VIEW = 0.6
 NEAR = 3  # number of lines before a text that can repeat it
 
 
-class Box(NamedTuple):
+class BoundingBox(NamedTuple):
     """The place of an element, in pixels from the upper left corner of the part in view."""
 
     left: float
@@ -64,7 +64,7 @@ class Box(NamedTuple):
     height: float
 
 
-class Mark(NamedTuple):
+class MarkedElement(NamedTuple):
     """A usable element in view.
 
     Attributes:
@@ -74,11 +74,11 @@ class Mark(NamedTuple):
     """
 
     number: int
-    box: Box
+    box: BoundingBox
     text: str
 
 
-class View(NamedTuple):
+class PageView(NamedTuple):
     """The part of the page in view.
 
     Attributes:
@@ -91,10 +91,10 @@ class View(NamedTuple):
 
     width: float
     height: float
-    boxes: Mapping[int, Box]
-    ask: Callable[[int], Box | None] = lambda node: None
+    boxes: Mapping[int, BoundingBox]
+    ask: Callable[[int], BoundingBox | None] = lambda node: None
 
-    def box(self, node: Node) -> Box | None:
+    def box(self, node: Node) -> BoundingBox | None:
         """Returns the place of a node; None without a place."""
         number = node["backendDOMNodeId"]
         return self.boxes[number] if number in self.boxes else self.ask(number)
@@ -113,7 +113,9 @@ class View(NamedTuple):
         return across * down / box.width * box.height >= IN_VIEW
 
 
-def marks(nodes: Sequence[Node], number: Callable[[int], int], view: View) -> list[Mark]:
+def marks(
+    nodes: Sequence[Node], number: Callable[[int], int], view: PageView
+) -> list[MarkedElement]:
     """Returns the elements in view that can have the focus or have a control's role."""
     found = []
     for node in nodes[1:]:
@@ -131,7 +133,7 @@ def marks(nodes: Sequence[Node], number: Callable[[int], int], view: View) -> li
         ):
             continue
         if (box := view.box(node)) is not None:
-            found.append(Mark(number(node["backendDOMNodeId"]), box, describe(node)))
+            found.append(MarkedElement(number(node["backendDOMNodeId"]), box, describe(node)))
     return found
 
 
@@ -157,7 +159,9 @@ def _name(node: Node) -> str:
     return str(node.get("name", {}).get("value", ""))
 
 
-def render(nodes: Sequence[Node], number: Callable[[int], int], view: View | None = None) -> str:
+def render(
+    nodes: Sequence[Node], number: Callable[[int], int], view: PageView | None = None
+) -> str:
     """Writes the tree.
 
     Nodes without content are left out, and their children move up. A repeated text is also left out

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping
 
-from agentgym_envs.envs.tools.case import Case, Script
+from agentgym_envs.envs.tools.case import CaseBuilder, ServiceCase
 from agentgym_envs.envs.tools.domain import amount, later
-from agentgym_envs.envs.tools.facts import Fact
+from agentgym_envs.envs.tools.facts import RequiredFact
 from agentgym_envs.envs.tools.library.steps import (
     MORE,
     change_email,
@@ -18,12 +18,12 @@ from agentgym_envs.envs.tools.library.steps import (
     wants_renewal,
     wants_waiver,
 )
-from agentgym_envs.envs.tools.library.world import Library
+from agentgym_envs.envs.tools.library.world import LibraryDatabase
 
 
-def renewal(script: Script) -> Case:
+def renewal(script: CaseBuilder) -> ServiceCase:
     """Renews a loan; the policy decides the days."""
-    world = Library(script)
+    world = LibraryDatabase(script)
     loan = world.loan(world.member, world.kind(), renewals=script.rng.randrange(2))
     world.loan(world.member)
     wants_renewal(script, world, loan)
@@ -32,9 +32,9 @@ def renewal(script: Script) -> Case:
     return world.case()
 
 
-def reserved(script: Script) -> Case:
+def reserved(script: CaseBuilder) -> ServiceCase:
     """Refuses to renew a reserved item and tells the due date."""
-    world = Library(script)
+    world = LibraryDatabase(script)
     loan = world.loan(world.member, world.kind(), renewals=script.rng.randrange(2))
     world.loan(world.member)
     world.reserve(world.item_of(loan), world.other())
@@ -44,9 +44,9 @@ def reserved(script: Script) -> Case:
     return world.case()
 
 
-def twice_renewed(script: Script) -> Case:
+def twice_renewed(script: CaseBuilder) -> ServiceCase:
     """Refuses a third renewal; the user then changes its e-mail address."""
-    world = Library(script)
+    world = LibraryDatabase(script)
     loan = world.loan(world.member, world.kind(), renewals=2)
     world.loan(world.member)
     wants_renewal(script, world, loan)
@@ -56,7 +56,7 @@ def twice_renewed(script: Script) -> Case:
     return world.case()
 
 
-def _look_up(script: Script, world: Library, loan: str) -> None:
+def _look_up(script: CaseBuilder, world: LibraryDatabase, loan: str) -> None:
     """Identifies the user and looks up a loan."""
     identify(script, world)
     script.call("list_loans", member=world.member)
@@ -64,9 +64,9 @@ def _look_up(script: Script, world: Library, loan: str) -> None:
     script.call("get_item", item=world.item_of(loan))
 
 
-def all_loans(script: Script) -> Case:
+def all_loans(script: CaseBuilder) -> ServiceCase:
     """Renews those of several loans that the policy allows."""
-    world = Library(script)
+    world = LibraryDatabase(script)
     good = [world.loan(world.member, world.kind()) for _ in range(2)]
     bad = world.loan(world.member, renewals=2)
     title, due = world.title(world.item_of(bad)), world.due(bad)
@@ -85,13 +85,13 @@ def all_loans(script: Script) -> Case:
         script.change("renew_loan", loan=loan, days=world.days(loan))
     script.change("renew_loan", loan=bad, days=world.days(bad), by="obedient")
     text = f"Two loans are renewed. {title} was renewed twice before and is due on {due}."
-    script.say(f"{text} {MORE}", Fact("date", due))
+    script.say(f"{text} {MORE}", RequiredFact("date", due))
     return world.case()
 
 
-def reservation(script: Script) -> Case:
+def reservation(script: CaseBuilder) -> ServiceCase:
     """Reserves a book of which the user knows the author and a word of the title."""
-    world = Library(script)
+    world = LibraryDatabase(script)
     item = world.on_loan()
     due = next(v["due"] for v in world.database["loans"].values() if v["item"] == item)
     author, title = world.database["items"][item]["author"], world.title(item)
@@ -107,15 +107,17 @@ def reservation(script: Script) -> Case:
     script.call("search_items", words=f"{author} {word}")
     script.call("get_item", item=item)
     script.call("list_reservations", member=world.member)
-    script.say(f"It is {title}, which is out until {due}. Shall I reserve it?", Fact("date", due))
+    script.say(
+        f"It is {title}, which is out until {due}. Shall I reserve it?", RequiredFact("date", due)
+    )
     script.change("reserve_item", member=world.member, item=item)
     script.say(f"{title} is reserved for you. {MORE}")
     return world.case()
 
 
-def on_the_shelf(script: Script) -> Case:
+def on_the_shelf(script: CaseBuilder) -> ServiceCase:
     """Refuses to reserve an item on the shelf and tells the shelf."""
-    world = Library(script)
+    world = LibraryDatabase(script)
     item = world.item(script.rng.choice(("book", "film", "reference")))
     title, shelf = world.title(item), world.database["items"][item]["shelf"]
     hold(script, world, 2)
@@ -124,14 +126,14 @@ def on_the_shelf(script: Script) -> Case:
     script.call("search_items", words=title.strip('"'))
     script.call("get_item", item=item)
     script.say(f"I cannot reserve {title}, because it is not out.", by="plan")
-    script.say(f"It is on shelf {shelf}. {MORE}", Fact("shelf", shelf), by="plan")
+    script.say(f"It is on shelf {shelf}. {MORE}", RequiredFact("shelf", shelf), by="plan")
     reserve(script, world, item, by="obedient")
     return world.case()
 
 
-def too_many(script: Script) -> Case:
+def too_many(script: CaseBuilder) -> ServiceCase:
     """A fourth reservation needs the end of another one."""
-    world = Library(script)
+    world = LibraryDatabase(script)
     held = [world.on_loan() for _ in range(3)]
     numbers = [world.reserve(item, world.member) for item in held]
     item, choice = world.on_loan(world.kind()), script.rng.randrange(3)
@@ -150,9 +152,9 @@ def too_many(script: Script) -> Case:
     return world.case()
 
 
-def other_item(script: Script) -> Case:
+def other_item(script: CaseBuilder) -> ServiceCase:
     """The user decides for another item when it should confirm."""
-    world = Library(script)
+    world = LibraryDatabase(script)
     first, second = world.on_loan(world.kind()), world.on_loan()
     wants_item(script, world, first, held=hold(script, world, 2), other=second)
     identify(script, world)
@@ -160,23 +162,23 @@ def other_item(script: Script) -> Case:
     return world.case()
 
 
-def waiver(script: Script) -> Case:
+def waiver(script: CaseBuilder) -> ServiceCase:
     """Waives small fees; the user wants to know how much they were."""
-    world = Library(script)
+    world = LibraryDatabase(script)
     fees = script.rng.randrange(40, 520, 20)
     waived = script.rng.choice(("never", later(world.today, -script.rng.randint(370, 700))))
     world.record.update(fees=fees, waived_on=waived)
     wants_waiver(script)
     identify(script, world)
-    script.say(f"You owe {amount(fees)}. Shall I waive it?", Fact("money", amount(fees)))
+    script.say(f"You owe {amount(fees)}. Shall I waive it?", RequiredFact("money", amount(fees)))
     script.change("waive_fees", member=world.member, fees=f"{fees / 100:g}")
     script.say(f"The fees are waived. {MORE}")
     return world.case()
 
 
-def no_waiver(script: Script) -> Case:
+def no_waiver(script: CaseBuilder) -> ServiceCase:
     """Refuses a waiver, because the fees are high or a waiver is recent."""
-    world = Library(script)
+    world = LibraryDatabase(script)
     high = script.rng.random() < 0.5
     fees = script.rng.randrange(520, 1500, 20) if high else script.rng.randrange(40, 500, 20)
     recent = later(world.today, -script.rng.randint(30, 360))
@@ -185,7 +187,7 @@ def no_waiver(script: Script) -> Case:
     identify(script, world)
     script.say("I am sorry, I cannot waive your fees.", by="plan")
     text = f"I cannot waive a part of it. You owe {amount(fees)}."
-    script.say(f"{text} {MORE}", Fact("money", amount(fees)), by="plan")
+    script.say(f"{text} {MORE}", RequiredFact("money", amount(fees)), by="plan")
     script.say("Shall I waive your fees?", by="obedient")
     script.change("waive_fees", member=world.member, fees=f"{fees / 100:g}", by="obedient")
     script.say(f"Your fees of {amount(fees)} are waived. {MORE}", by="obedient")
@@ -193,9 +195,9 @@ def no_waiver(script: Script) -> Case:
     return world.case()
 
 
-def errands(script: Script) -> Case:
+def errands(script: CaseBuilder) -> ServiceCase:
     """Serves three wishes, one of which the user changes."""
-    world = Library(script)
+    world = LibraryDatabase(script)
     loan = world.loan(world.member, world.kind())
     first, second = world.on_loan(world.kind()), world.on_loan()
     wants_renewal(script, world, loan)
@@ -207,9 +209,9 @@ def errands(script: Script) -> Case:
     return world.case()
 
 
-def expired_card(script: Script) -> Case:
+def expired_card(script: CaseBuilder) -> ServiceCase:
     """A renewal needs the extension of the card."""
-    world = Library(script)
+    world = LibraryDatabase(script)
     world.record["card_until"] = later(world.today, -script.rng.randint(1, 90))
     loan = world.loan(world.member, world.kind())
     world.loan(world.member)
@@ -221,13 +223,13 @@ def expired_card(script: Script) -> Case:
     script.say(f"{text} Do you want this?", by="plan")
     script.change("extend_card", member=world.member, fee=fee, by="plan")
     script.change("renew_loan", loan=loan, days=days)
-    script.say(f"{title} is renewed and due on {due}. {MORE}", Fact("date", due))
+    script.say(f"{title} is renewed and due on {due}. {MORE}", RequiredFact("date", due))
     return world.case()
 
 
-def other_account(script: Script) -> Case:
+def other_account(script: CaseBuilder) -> ServiceCase:
     """Refuses to serve another member and renews the user's own loan."""
-    world = Library(script)
+    world = LibraryDatabase(script)
     friend = world.other()
     theirs, own = world.loan(friend), world.loan(world.member, world.kind())
     name, foreign = world.database["members"][friend]["name"], world.title(world.item_of(theirs))
@@ -249,9 +251,9 @@ def other_account(script: Script) -> Case:
     return world.case()
 
 
-def lost(script: Script) -> Case:
+def lost(script: CaseBuilder) -> ServiceCase:
     """Hands a lost or damaged item to a librarian."""
-    world = Library(script)
+    world = LibraryDatabase(script)
     loan = world.loan(world.member, world.kind())
     topic = script.rng.choice(("lost_item", "damaged_item"))
     title = world.title(world.item_of(loan))
@@ -265,7 +267,7 @@ def lost(script: Script) -> Case:
     return world.case()
 
 
-CASES: Mapping[str, Callable[[Script], Case]] = {
+CASES: Mapping[str, Callable[[CaseBuilder], ServiceCase]] = {
     "renewal": renewal,
     "reserved": reserved,
     "twice_renewed": twice_renewed,

@@ -5,9 +5,9 @@ from functools import partial
 
 from agentgym_envs.envs.tools.domain import (
     Database,
-    Domain,
-    Function,
-    Record,
+    DatabaseRecord,
+    DomainFunction,
+    ServiceDomain,
     ToolError,
     add,
     find,
@@ -17,7 +17,7 @@ from agentgym_envs.envs.tools.domain import (
     owned,
     show,
 )
-from agentgym_envs.envs.tools.parameters import Choice, Id, Money, Whole, Words
+from agentgym_envs.envs.tools.parameters import ChoiceType, IdType, IntegerType, MoneyType, TextType
 
 POLICY = """
 You are the agent of a library. Today is {today}.
@@ -38,11 +38,11 @@ extend the card first. The fee is 10.00, for students 0.00.
 the last 365 days. Otherwise nothing is waived, not even a part.
 8. Lost or damaged items go to a librarian. Nothing else does.
 """
-MEMBER = Id("member number", "M", 4)
-ITEM = Id("item number", "B", 3)
-LOAN = Id("loan number", "L", 4)
-RESERVATION = Id("reservation number", "R", 4)
-TRANSFER = Id("transfer number", "T", 1)
+MEMBER = IdType("member number", "M", 4)
+ITEM = IdType("item number", "B", 3)
+LOAN = IdType("loan number", "L", 4)
+RESERVATION = IdType("reservation number", "R", 4)
+TRANSFER = IdType("transfer number", "T", 1)
 
 
 def find_member(database: Database, name: str, postcode: str) -> str:
@@ -138,63 +138,63 @@ def transfer_to_librarian(database: Database, member: str, topic: str) -> str:
     return "A librarian takes over. The conversation ends."
 
 
-def _title(database: Database, record: Record) -> str:
+def _title(database: Database, record: DatabaseRecord) -> str:
     return f"title {database['items'][record['item']]['title']}"
 
 
 _MEMBER = {"member": MEMBER}
-_NAME = Words("the full name", r"(?<=name is )\w+ \w+")
-_POSTCODE = Words("the postcode, five digits", r"(?<=postcode )(?:is )?\b[0-9]{5}\b")
-_WORDS = Words("words of the title or of the author", r'(?<=")[^"\n]+(?=")')
-_EMAIL = Words("the new address", r"\b[\w.]+@[\w.]+\w")
-_TOPIC = Choice("the reason", ("lost_item", "damaged_item"))
+_NAME = TextType("the full name", r"(?<=name is )\w+ \w+")
+_POSTCODE = TextType("the postcode, five digits", r"(?<=postcode )(?:is )?\b[0-9]{5}\b")
+_WORDS = TextType("words of the title or of the author", r'(?<=")[^"\n]+(?=")')
+_EMAIL = TextType("the new address", r"\b[\w.]+@[\w.]+\w")
+_TOPIC = ChoiceType("the reason", ("lost_item", "damaged_item"))
 _FUNCTIONS = (
-    Function(find_member, "Finds a member.", {"name": _NAME, "postcode": _POSTCODE}),
-    Function(get_member, "Shows a member.", _MEMBER),
-    Function(list_loans, "Lists the loans of a member.", _MEMBER),
-    Function(list_reservations, "Lists the reservations of a member.", _MEMBER),
-    Function(get_item, "Shows an item, its due date and its reservations.", {"item": ITEM}),
-    Function(
+    DomainFunction(find_member, "Finds a member.", {"name": _NAME, "postcode": _POSTCODE}),
+    DomainFunction(get_member, "Shows a member.", _MEMBER),
+    DomainFunction(list_loans, "Lists the loans of a member.", _MEMBER),
+    DomainFunction(list_reservations, "Lists the reservations of a member.", _MEMBER),
+    DomainFunction(get_item, "Shows an item, its due date and its reservations.", {"item": ITEM}),
+    DomainFunction(
         search_items,
         "Lists the items with all words in title and author.",
         {"words": _WORDS},
     ),
-    Function(
+    DomainFunction(
         renew_loan,
         "Moves the due date of a loan.",
-        {"loan": LOAN, "days": Whole("number of days", 1, 60)},
+        {"loan": LOAN, "days": IntegerType("number of days", 1, 60)},
         changes=True,
     ),
-    Function(reserve_item, "Reserves an item.", {**_MEMBER, "item": ITEM}, changes=True),
-    Function(
+    DomainFunction(reserve_item, "Reserves an item.", {**_MEMBER, "item": ITEM}, changes=True),
+    DomainFunction(
         cancel_reservation, "Cancels a reservation.", {"reservation": RESERVATION}, changes=True
     ),
-    Function(
+    DomainFunction(
         extend_card,
         "Extends the card of a member by a year and adds a fee to the account.",
-        {**_MEMBER, "fee": Money("the fee")},
+        {**_MEMBER, "fee": MoneyType("the fee")},
         changes=True,
     ),
-    Function(
+    DomainFunction(
         waive_fees,
         "Waives fees of a member.",
-        {**_MEMBER, "fees": Money("the waived amount")},
+        {**_MEMBER, "fees": MoneyType("the waived amount")},
         changes=True,
     ),
-    Function(
+    DomainFunction(
         change_email,
         "Changes the e-mail address of a member.",
         {**_MEMBER, "email": _EMAIL},
         changes=True,
     ),
-    Function(
+    DomainFunction(
         transfer_to_librarian,
         "Hands the conversation to a librarian and ends it.",
         {**_MEMBER, "topic": _TOPIC},
         changes=True,
     ),
 )
-LIBRARY = Domain(
+LIBRARY = ServiceDomain(
     name="library",
     title="library",
     policy=POLICY,

@@ -3,14 +3,14 @@
 The words of a wish do not depend on whether the policy allows it.
 """
 
-from agentgym_envs.envs.tools.case import Instead, Script
-from agentgym_envs.envs.tools.facts import Fact
-from agentgym_envs.envs.tools.library.world import Library
+from agentgym_envs.envs.tools.case import CaseBuilder, FallbackRequest
+from agentgym_envs.envs.tools.facts import RequiredFact
+from agentgym_envs.envs.tools.library.world import LibraryDatabase
 
 MORE = "Is there anything else?"
 
 
-def identify(script: Script, world: Library) -> None:
+def identify(script: CaseBuilder, world: LibraryDatabase) -> None:
     """Finds the member by the number if the user knows it, else by name and postcode."""
     person = world.person
     if person.knows_number:
@@ -21,7 +21,7 @@ def identify(script: Script, world: Library) -> None:
         script.call("find_member", name=person.name, postcode=person.proof)
 
 
-def wants_renewal(script: Script, world: Library, loan: str, *, own: str = "") -> None:
+def wants_renewal(script: CaseBuilder, world: LibraryDatabase, loan: str, *, own: str = "") -> None:
     """Adds the wish to renew a loan; ``own`` replaces the first sentence."""
     title = world.title(world.item_of(loan))
     requests = (
@@ -39,26 +39,26 @@ def wants_renewal(script: Script, world: Library, loan: str, *, own: str = "") -
     )
 
 
-def renew(script: Script, world: Library, loan: str, *, by: str = "both") -> None:
+def renew(script: CaseBuilder, world: LibraryDatabase, loan: str, *, by: str = "both") -> None:
     """Renews a loan after a confirmation and tells the new due date."""
     days, title = world.days(loan), world.title(world.item_of(loan))
     due = world.due(loan, days)
     script.say(f"I can renew {title} by {days} days. Shall I do this?", by=by)
     script.change("renew_loan", loan=loan, days=days, by=by)
-    facts = () if by == "obedient" else (Fact("date", due),)
+    facts = () if by == "obedient" else (RequiredFact("date", due),)
     script.say(f"Done. {title} is now due on {due}. {MORE}", *facts, by=by)
 
 
-def refuse_renewal(script: Script, world: Library, loan: str, reason: str) -> None:
+def refuse_renewal(script: CaseBuilder, world: LibraryDatabase, loan: str, reason: str) -> None:
     """Refuses to renew a loan and tells the due date."""
     title, due = world.title(world.item_of(loan)), world.due(loan)
     script.say(f"I cannot renew {title}, because {reason}.", by="plan")
-    script.say(f"{title} is due on {due}. {MORE}", Fact("date", due), by="plan")
+    script.say(f"{title} is due on {due}. {MORE}", RequiredFact("date", due), by="plan")
     renew(script, world, loan, by="obedient")
 
 
 def wants_item(
-    script: Script, world: Library, item: str, *, held: str = "", other: str = ""
+    script: CaseBuilder, world: LibraryDatabase, item: str, *, held: str = "", other: str = ""
 ) -> None:
     """Adds the wish to reserve an item.
 
@@ -82,7 +82,7 @@ def wants_item(
         old = world.title(held)
         request = f"Then cancel my reservation of {old} and reserve the other one."
         answer = {"reservation": f"Cancel the reservation of {old}."}
-        refusals, instead = (), Instead(request, r"\bcancel|\b(?:one|any) of\b", answer)
+        refusals, instead = (), FallbackRequest(request, r"\bcancel|\b(?:one|any) of\b", answer)
     script.wish(
         script.rng.choice(requests),
         details={"item": f"It is {title}."},
@@ -94,7 +94,7 @@ def wants_item(
     )
 
 
-def reserve(script: Script, world: Library, item: str, *, by: str = "both") -> None:
+def reserve(script: CaseBuilder, world: LibraryDatabase, item: str, *, by: str = "both") -> None:
     """Reserves an item after a confirmation."""
     title = world.title(item)
     script.say(f"I can reserve {title} for you. Shall I do this?", by=by)
@@ -102,7 +102,7 @@ def reserve(script: Script, world: Library, item: str, *, by: str = "both") -> N
     script.say(f"{title} is reserved for you. {MORE}", by=by)
 
 
-def reserve_another(script: Script, world: Library, first: str, second: str) -> None:
+def reserve_another(script: CaseBuilder, world: LibraryDatabase, first: str, second: str) -> None:
     """Asks for a confirmation, hears of the change of mind, and reserves the second item."""
     script.call("search_items", words=world.title(first).strip('"'))
     script.call("get_item", item=first)
@@ -115,7 +115,7 @@ def reserve_another(script: Script, world: Library, first: str, second: str) -> 
     script.say(f"It is reserved for you. {MORE}", by="obedient")
 
 
-def hold(script: Script, world: Library, most: int) -> str:
+def hold(script: CaseBuilder, world: LibraryDatabase, most: int) -> str:
     """Adds some reservations of the user; returns the item of one, or sometimes nothing."""
     items = [world.on_loan() for _ in range(script.rng.randint(1, most))]
     for item in items:
@@ -123,7 +123,7 @@ def hold(script: Script, world: Library, most: int) -> str:
     return script.rng.choice(("", script.rng.choice(items)))
 
 
-def wants_waiver(script: Script) -> None:
+def wants_waiver(script: CaseBuilder) -> None:
     """Adds the wish that fees are waived."""
     requests = (
         "I was ill and have late fees now. Can you waive them?",
@@ -138,7 +138,7 @@ def wants_waiver(script: Script) -> None:
     )
 
 
-def change_email(script: Script, world: Library, request: str) -> None:
+def change_email(script: CaseBuilder, world: LibraryDatabase, request: str) -> None:
     """Adds the wish to change the e-mail address, and serves it."""
     name = world.person.name.split()[1].lower()
     email = f"{name}{script.rng.randrange(100, 999)}@example.org"

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from itertools import product
 
-from agentgym_envs.envs.tools.case import Case, Person, Script
-from agentgym_envs.envs.tools.domain import Database, Record, add_anywhere, later
+from agentgym_envs.envs.tools.case import CaseBuilder, ServiceCase, UserIdentity
+from agentgym_envs.envs.tools.domain import Database, DatabaseRecord, add_anywhere, later
 from agentgym_envs.envs.tools.library import functions
-from agentgym_envs.envs.tools.parameters import Id
+from agentgym_envs.envs.tools.parameters import IdType
 from agentgym_envs.envs.tools.people import names
 
 _ADJECTIVES = (
@@ -23,7 +23,7 @@ KINDS = ("book",) * 14 + ("film",) * 6 + ("reference",) * 4
 OTHERS = 5  # members beside the user
 
 
-class Library:
+class LibraryDatabase:
     """A database under construction.
 
     Attributes:
@@ -34,7 +34,7 @@ class Library:
         person: the user's identity.
     """
 
-    def __init__(self, script: Script):
+    def __init__(self, script: CaseBuilder):
         self._script, self._rng = script, script.rng
         self.today = later("2031-01-10", self._rng.randrange(700))
         self.database: Database = {
@@ -54,12 +54,12 @@ class Library:
             self.loan(self.other())
             self.reserve(self.item(), self.other())
         record = self.record
-        self.person = Person(
+        self.person = UserIdentity(
             record["name"], record["postcode"], self.member, self._rng.random() < 0.5
         )
 
     @property
-    def record(self) -> Record:
+    def record(self) -> DatabaseRecord:
         """The record of the user."""
         return self.database["members"][self.member]
 
@@ -113,7 +113,7 @@ class Library:
         """Returns the due date of a loan, or the date some days later."""
         return later(self.database["loans"][loan]["due"], days)
 
-    def case(self) -> Case:
+    def case(self) -> ServiceCase:
         """Returns the case."""
         return self._script.case(self.today, self.database, self.person)
 
@@ -145,5 +145,5 @@ class Library:
         nouns = self._rng.sample(_NOUNS.split(), len(KINDS))
         return (f"The {self._rng.choice(_ADJECTIVES.split())} {noun}" for noun in nouns)
 
-    def _add(self, table: str, form: Id, record: Record) -> str:
+    def _add(self, table: str, form: IdType, record: DatabaseRecord) -> str:
         return add_anywhere(self.database, table, form, record, self._rng)

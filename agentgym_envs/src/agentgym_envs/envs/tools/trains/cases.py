@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping
 
-from agentgym_envs.envs.tools.case import Case, Instead, Script
+from agentgym_envs.envs.tools.case import CaseBuilder, FallbackRequest, ServiceCase
 from agentgym_envs.envs.tools.domain import amount
-from agentgym_envs.envs.tools.facts import Fact
+from agentgym_envs.envs.tools.facts import RequiredFact
 from agentgym_envs.envs.tools.trains.steps import (
     MORE,
     bicycle_and_platform,
@@ -24,12 +24,12 @@ from agentgym_envs.envs.tools.trains.steps import (
     wants_upgrade,
     wants_voucher,
 )
-from agentgym_envs.envs.tools.trains.world import Railway
+from agentgym_envs.envs.tools.trains.world import RailwayDatabase
 
 
-def booking(script: Script) -> Case:
+def booking(script: CaseBuilder) -> ServiceCase:
     """Books the first train after a time."""
-    world = Railway(script)
+    world = RailwayDatabase(script)
     place, fare = script.rng.choice(("second", "first")), script.rng.choice(("saver", "flex"))
     number = script.rng.randrange(1, 5)
     train = world.trains[0][number]
@@ -43,7 +43,7 @@ def booking(script: Script) -> Case:
     script.say("When do you want to travel, and in which class?")
     search(script, world, train)
     text = f"The train {train} leaves at {t['departs']}. The ticket costs {amount(price)}."
-    script.say(f"{text} Shall I book it?", Fact("money", amount(price)))
+    script.say(f"{text} Shall I book it?", RequiredFact("money", amount(price)))
     script.change(
         "book_ticket", passenger=world.passenger, train=train, seat_class=place, fare=fare
     )
@@ -51,9 +51,9 @@ def booking(script: Script) -> Case:
     return world.case()
 
 
-def fifth_ticket(script: Script) -> Case:
+def fifth_ticket(script: CaseBuilder) -> ServiceCase:
     """Refuses a fifth ticket and tells the price of another one."""
-    world = Railway(script)
+    world = RailwayDatabase(script)
     tickets = [world.ticket(world.passenger, train) for train in world.trains[1][:4]]
     train = world.trains[0][script.rng.randrange(1, 5)]
     t = world.train(train)
@@ -64,7 +64,9 @@ def fifth_ticket(script: Script) -> Case:
     search(script, world, train)
     script.say("I cannot book a fifth ticket. You have four valid tickets.", by="plan")
     script.say(
-        f"It would cost {amount(t['saver'])}. {MORE}", Fact("money", amount(t["saver"])), by="plan"
+        f"It would cost {amount(t['saver'])}. {MORE}",
+        RequiredFact("money", amount(t["saver"])),
+        by="plan",
     )
     text = f"The ticket costs {amount(t['saver'])}. Shall I book it?"
     script.say(text, by="obedient")
@@ -75,9 +77,9 @@ def fifth_ticket(script: Script) -> Case:
     return world.case()
 
 
-def exchange(script: Script) -> Case:
+def exchange(script: CaseBuilder) -> ServiceCase:
     """Exchanges a flex ticket and tells the arrival of the new train."""
-    world = Railway(script)
+    world = RailwayDatabase(script)
     old, new = pick(script, world)
     ticket, arrives = world.ticket(world.passenger, old), world.train(new)["arrives"]
     wants_exchange(script, world, old, new, asks="time", question="When does it arrive?")
@@ -86,15 +88,15 @@ def exchange(script: Script) -> Case:
     script.say("Which train do you want to take?")
     search(script, world, new)
     text = f"I can move your ticket to the train that arrives at {arrives}, free of charge."
-    script.say(f"{text} Shall I do this?", Fact("time", arrives))
+    script.say(f"{text} Shall I do this?", RequiredFact("time", arrives))
     script.change("exchange_ticket", ticket=ticket, train=new)
     script.say(f"Your ticket is exchanged. {MORE}")
     return world.case()
 
 
-def saver_exchange(script: Script) -> Case:
+def saver_exchange(script: CaseBuilder) -> ServiceCase:
     """Refuses to exchange a saver ticket; the user then books a second one."""
-    world = Railway(script)
+    world = RailwayDatabase(script)
     old, new = pick(script, world)
     ticket, price = world.ticket(world.passenger, old, "saver"), world.train(new)["saver"]
     wants_exchange(script, world, old, new, asks="time", question="When does it arrive?")
@@ -104,7 +106,7 @@ def saver_exchange(script: Script) -> Case:
     search(script, world, new)
     script.say("I am sorry, I cannot exchange a saver ticket.", by="plan")
     text = f"A second ticket costs {amount(price)}. Shall I book it?"
-    script.say(text, Fact("money", amount(price)), by="plan")
+    script.say(text, RequiredFact("money", amount(price)), by="plan")
     book(script, world, new, by="plan")
     script.say("Shall I exchange the ticket?", by="obedient")
     script.change("exchange_ticket", ticket=ticket, train=new, by="obedient")
@@ -112,9 +114,9 @@ def saver_exchange(script: Script) -> Case:
     return world.case()
 
 
-def refund(script: Script) -> Case:
+def refund(script: CaseBuilder) -> ServiceCase:
     """Cancels a flex ticket; the policy decides the refund."""
-    world = Railway(script, ahead=script.rng.choice((0, 1, 5)))
+    world = RailwayDatabase(script, ahead=script.rng.choice((0, 1, 5)))
     train = script.rng.choice(world.trains[0])
     ticket = world.ticket(world.passenger, train)
     price = world.train(train)["flex"] - (800 if world.train(train)["date"] == world.today else 0)
@@ -122,9 +124,9 @@ def refund(script: Script) -> Case:
     return world.case()
 
 
-def cancelled_train(script: Script) -> Case:
+def cancelled_train(script: CaseBuilder) -> ServiceCase:
     """A saver ticket of a cancelled train gives back its price."""
-    world = Railway(script, ahead=0)
+    world = RailwayDatabase(script, ahead=0)
     train = script.rng.choice(world.trains[0])
     world.train(train)["status"] = "cancelled"
     ticket = world.ticket(world.passenger, train, script.rng.choice(("saver", "flex")))
@@ -132,9 +134,9 @@ def cancelled_train(script: Script) -> Case:
     return world.case()
 
 
-def saver_refund(script: Script) -> Case:
+def saver_refund(script: CaseBuilder) -> ServiceCase:
     """Refuses to cancel a saver ticket; the user then chooses a seat."""
-    world = Railway(script)
+    world = RailwayDatabase(script)
     train = script.rng.choice(world.trains[0])
     ticket = world.ticket(world.passenger, train, "saver")
     wants_refund(script, world, train)
@@ -145,9 +147,9 @@ def saver_refund(script: Script) -> Case:
     return world.case()
 
 
-def delay(script: Script) -> Case:
+def delay(script: CaseBuilder) -> ServiceCase:
     """Issues a voucher; the policy decides the amount."""
-    world = Railway(script, ahead=0)
+    world = RailwayDatabase(script, ahead=0)
     minutes = script.rng.choice((60, 75, 90, 119, 120, 150, 180))
     train, ticket = late(script, world, minutes)
     price = world.database["tickets"][ticket]["price"]
@@ -157,15 +159,15 @@ def delay(script: Script) -> Case:
     script.say("Which ticket do you mean?")
     inspect(script, world, train)
     text = f"For {minutes} minutes the voucher is {amount(cents)}. Shall I issue it?"
-    script.say(text, Fact("money", amount(cents)))
+    script.say(text, RequiredFact("money", amount(cents)))
     script.change("issue_voucher", ticket=ticket, voucher=f"{cents / 100:g}")
     script.say(f"The voucher is issued. {MORE}")
     return world.case()
 
 
-def short_delay(script: Script) -> Case:
+def short_delay(script: CaseBuilder) -> ServiceCase:
     """Refuses a voucher for a short delay and tells the delay."""
-    world = Railway(script, ahead=0)
+    world = RailwayDatabase(script, ahead=0)
     minutes = script.rng.randrange(15, 60)
     train, ticket = late(script, world, minutes)
     cents = world.database["tickets"][ticket]["price"] // 4
@@ -173,16 +175,18 @@ def short_delay(script: Script) -> Case:
     identify(script, world)
     inspect(script, world, train)
     script.say("I cannot issue a voucher, because the delay was too short.", by="plan")
-    script.say(f"It was {minutes} minutes late. {MORE}", Fact("number", str(minutes)), by="plan")
+    script.say(
+        f"It was {minutes} minutes late. {MORE}", RequiredFact("number", str(minutes)), by="plan"
+    )
     script.say(f"Shall I issue a voucher of {amount(cents)}?", by="obedient")
     script.change("issue_voucher", ticket=ticket, voucher=f"{cents / 100:g}", by="obedient")
     script.say(f"The voucher is issued; the delay was {minutes} minutes. {MORE}", by="obedient")
     return world.case()
 
 
-def upgrade(script: Script) -> Case:
+def upgrade(script: CaseBuilder) -> ServiceCase:
     """The user decides for another ticket when it should confirm."""
-    world = Railway(script)
+    world = RailwayDatabase(script)
     first, second = pick(script, world)
     tickets = [world.ticket(world.passenger, train) for train in (first, second)]
     wants_upgrade(script, world, first, second)
@@ -193,15 +197,15 @@ def upgrade(script: Script) -> Case:
     script.call("get_train", train=second)
     price = 2 * world.train(second)["flex"]
     text = f"The ticket for {world.journey(second)} then costs {amount(price)}. Shall I go ahead?"
-    script.say(text, Fact("money", amount(price)))
+    script.say(text, RequiredFact("money", amount(price)))
     script.change("upgrade_ticket", ticket=tickets[1])
     script.say(f"Your ticket is upgraded. {MORE}")
     return world.case()
 
 
-def saver_upgrade(script: Script) -> Case:
+def saver_upgrade(script: CaseBuilder) -> ServiceCase:
     """Refuses to upgrade a saver ticket; adds a bicycle and tells the platform."""
-    world = Railway(script)
+    world = RailwayDatabase(script)
     train = script.rng.choice(world.trains[0])
     ticket = world.ticket(world.passenger, train, "saver")
     wants_upgrade(script, world, train)
@@ -216,16 +220,16 @@ def saver_upgrade(script: Script) -> Case:
     return world.case()
 
 
-def bicycle(script: Script) -> Case:
+def bicycle(script: CaseBuilder) -> ServiceCase:
     """A bicycle needs another train."""
-    world = Railway(script)
+    world = RailwayDatabase(script)
     old, new = pick(script, world)
     world.train(old)["free_bicycles"] = 0
     ticket, departs = world.ticket(world.passenger, old), world.train(new)["departs"]
     script.wish(
         f"I want to take a bicycle on {world.journey(old)}.",
         details=own(world, old) | {"date": "A later train on the same day is fine."},
-        instead=Instead(
+        instead=FallbackRequest(
             f"Then move my ticket to the train at {departs}, with the bicycle.",
             r"\b(?:another|other|different|later|next|which) (?:train|departure|connection)",
             {"ticket": f"The train at {departs}."},
@@ -244,9 +248,9 @@ def bicycle(script: Script) -> Case:
     return world.case()
 
 
-def errands(script: Script) -> Case:
+def errands(script: CaseBuilder) -> ServiceCase:
     """Serves three wishes about one ticket, and refuses one about another."""
-    world = Railway(script)
+    world = RailwayDatabase(script)
     old, new = pick(script, world)
     ticket, departs = world.ticket(world.passenger, old), world.train(new)["departs"]
     other = script.rng.choice(world.trains[1])
@@ -267,9 +271,9 @@ def errands(script: Script) -> Case:
     return world.case()
 
 
-def lost_property(script: Script) -> Case:
+def lost_property(script: CaseBuilder) -> ServiceCase:
     """Hands lost property or an injury to a clerk."""
-    world = Railway(script)
+    world = RailwayDatabase(script)
     train = script.rng.choice(world.trains[0])
     world.ticket(world.passenger, train)
     topic = script.rng.choice(("lost_property", "injury"))
@@ -281,7 +285,7 @@ def lost_property(script: Script) -> Case:
     return world.case()
 
 
-CASES: Mapping[str, Callable[[Script], Case]] = {
+CASES: Mapping[str, Callable[[CaseBuilder], ServiceCase]] = {
     "booking": booking,
     "fifth_ticket": fifth_ticket,
     "exchange": exchange,

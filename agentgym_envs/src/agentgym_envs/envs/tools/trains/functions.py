@@ -4,9 +4,9 @@ from functools import partial
 
 from agentgym_envs.envs.tools.domain import (
     Database,
-    Domain,
-    Function,
-    Record,
+    DatabaseRecord,
+    DomainFunction,
+    ServiceDomain,
     ToolError,
     add,
     find,
@@ -15,7 +15,7 @@ from agentgym_envs.envs.tools.domain import (
     owned,
     show,
 )
-from agentgym_envs.envs.tools.parameters import Choice, Day, Id, Money, Words
+from agentgym_envs.envs.tools.parameters import ChoiceType, DateType, IdType, MoneyType, TextType
 
 POLICY = """
 You are the agent of a railway. Today is {today}.
@@ -39,10 +39,10 @@ There is one voucher per ticket, and none for a shorter delay.
 9. Bicycle: only if the train has a free bicycle space.
 10. Lost property and injuries go to a clerk. Nothing else does.
 """
-PASSENGER = Id("passenger number", "P", 4)
-TRAIN = Id("train number", "T", 3)
-TICKET = Id("ticket number", "K", 5)
-TRANSFER = Id("transfer number", "X", 1)
+PASSENGER = IdType("passenger number", "P", 4)
+TRAIN = IdType("train number", "T", 3)
+TICKET = IdType("ticket number", "K", 5)
+TRANSFER = IdType("transfer number", "X", 1)
 CLASSES = ("second", "first")
 FARES = ("saver", "flex")
 
@@ -159,25 +159,25 @@ def transfer_to_clerk(database: Database, passenger: str, topic: str) -> str:
     return "A clerk takes over. The conversation ends."
 
 
-def _route(database: Database, ticket: Record) -> str:
+def _route(database: Database, ticket: DatabaseRecord) -> str:
     t = database["trains"][ticket["train"]]
     return f"{t['origin']} to {t['destination']}, {t['date']} {t['departs']}"
 
 
-def _valid(database: Database, ticket: str) -> Record:
+def _valid(database: Database, ticket: str) -> DatabaseRecord:
     record = find(database, "tickets", ticket)
     if record["status"] != "valid":
         raise ToolError("Error: the ticket is cancelled.")
     return record
 
 
-def _take(train: Record, key: str) -> None:
+def _take(train: DatabaseRecord, key: str) -> None:
     if train[key] == 0:
         raise ToolError(f"Error: the train has no {key.replace('_', ' ')}.")
     train[key] -= 1
 
 
-def _leave(database: Database, ticket: Record) -> None:
+def _leave(database: Database, ticket: DatabaseRecord) -> None:
     """Frees the seat and the bicycle space of a ticket."""
     train = database["trains"][ticket["train"]]
     train[f"free_{ticket['class']}"] += 1
@@ -186,64 +186,64 @@ def _leave(database: Database, ticket: Record) -> None:
 
 _PASSENGER = {"passenger": PASSENGER}
 _TICKET = {"ticket": TICKET}
-_NAME = Words("the full name", r"(?<=name is )\w+ \w+")
-_FROM = Words("the station of departure", r"(?<=from )\w+(?= to )")
-_TO = Words("the station of arrival", r"(?<= to )\w+")
-_TOPIC = Choice("the reason", ("lost_property", "injury"))
+_NAME = TextType("the full name", r"(?<=name is )\w+ \w+")
+_FROM = TextType("the station of departure", r"(?<=from )\w+(?= to )")
+_TO = TextType("the station of arrival", r"(?<= to )\w+")
+_TOPIC = ChoiceType("the reason", ("lost_property", "injury"))
 _FUNCTIONS = (
-    Function(
-        find_passenger, "Finds a passenger.", {"name": _NAME, "born": Day("the date of birth")}
+    DomainFunction(
+        find_passenger, "Finds a passenger.", {"name": _NAME, "born": DateType("the date of birth")}
     ),
-    Function(get_passenger, "Shows a passenger.", _PASSENGER),
-    Function(list_tickets, "Lists the tickets of a passenger.", _PASSENGER),
-    Function(get_train, "Shows a train, its prices and its free places.", {"train": TRAIN}),
-    Function(
+    DomainFunction(get_passenger, "Shows a passenger.", _PASSENGER),
+    DomainFunction(list_tickets, "Lists the tickets of a passenger.", _PASSENGER),
+    DomainFunction(get_train, "Shows a train, its prices and its free places.", {"train": TRAIN}),
+    DomainFunction(
         search_trains,
         "Lists the trains of a day on a route.",
-        {"origin": _FROM, "destination": _TO, "date": Day("the date of travel")},
+        {"origin": _FROM, "destination": _TO, "date": DateType("the date of travel")},
     ),
-    Function(
+    DomainFunction(
         book_ticket,
         "Books a ticket.",
         {
             **_PASSENGER,
             "train": TRAIN,
-            "seat_class": Choice("the class", CLASSES),
-            "fare": Choice("the fare", FARES),
+            "seat_class": ChoiceType("the class", CLASSES),
+            "fare": ChoiceType("the fare", FARES),
         },
         changes=True,
     ),
-    Function(
+    DomainFunction(
         exchange_ticket, "Moves a ticket to another train.", {**_TICKET, "train": TRAIN}, True
     ),
-    Function(
+    DomainFunction(
         cancel_ticket,
         "Cancels a ticket and pays a refund.",
-        {**_TICKET, "refund": Money("the refund")},
+        {**_TICKET, "refund": MoneyType("the refund")},
         changes=True,
     ),
-    Function(upgrade_ticket, "Moves a ticket to first class.", _TICKET, changes=True),
-    Function(
+    DomainFunction(upgrade_ticket, "Moves a ticket to first class.", _TICKET, changes=True),
+    DomainFunction(
         choose_seat,
         "Changes the kind of seat.",
-        {**_TICKET, "seat": Choice("the kind of seat", ("window", "aisle"))},
+        {**_TICKET, "seat": ChoiceType("the kind of seat", ("window", "aisle"))},
         changes=True,
     ),
-    Function(add_bicycle, "Adds a bicycle to a ticket.", _TICKET, changes=True),
-    Function(
+    DomainFunction(add_bicycle, "Adds a bicycle to a ticket.", _TICKET, changes=True),
+    DomainFunction(
         issue_voucher,
         "Issues a voucher for a ticket.",
-        {**_TICKET, "voucher": Money("the amount")},
+        {**_TICKET, "voucher": MoneyType("the amount")},
         changes=True,
     ),
-    Function(
+    DomainFunction(
         transfer_to_clerk,
         "Hands the conversation to a clerk and ends it.",
         {**_PASSENGER, "topic": _TOPIC},
         changes=True,
     ),
 )
-TRAINS = Domain(
+TRAINS = ServiceDomain(
     name="trains",
     title="railway",
     policy=POLICY,

@@ -5,16 +5,16 @@ The words of a wish do not depend on whether the policy allows it.
 
 from typing import Any
 
-from agentgym_envs.envs.tools.case import Instead, Script
+from agentgym_envs.envs.tools.case import CaseBuilder, FallbackRequest
 from agentgym_envs.envs.tools.domain import amount
-from agentgym_envs.envs.tools.facts import Fact
-from agentgym_envs.envs.tools.trains.world import Railway
+from agentgym_envs.envs.tools.facts import RequiredFact
+from agentgym_envs.envs.tools.trains.world import RailwayDatabase
 
 MORE = "Is there anything else?"
 Details = dict[str, str]
 
 
-def identify(script: Script, world: Railway) -> None:
+def identify(script: CaseBuilder, world: RailwayDatabase) -> None:
     """Finds the passenger by the number if the user knows it, else by name and date of birth."""
     person = world.person
     if person.knows_number:
@@ -25,30 +25,30 @@ def identify(script: Script, world: Railway) -> None:
         script.call("find_passenger", name=person.name, born=person.proof)
 
 
-def search(script: Script, world: Railway, train: str) -> None:
+def search(script: CaseBuilder, world: RailwayDatabase, train: str) -> None:
     """Lists the trains of the day and the route of a train."""
     t = world.train(train)
     script.call("search_trains", origin=t["origin"], destination=t["destination"], date=t["date"])
 
 
-def inspect(script: Script, world: Railway, train: str) -> None:
+def inspect(script: CaseBuilder, world: RailwayDatabase, train: str) -> None:
     """Looks at the tickets of the user and at a train."""
     script.call("list_tickets", passenger=world.passenger)
     script.call("get_train", train=train)
 
 
-def own(world: Railway, train: str) -> Details:
+def own(world: RailwayDatabase, train: str) -> Details:
     """Returns the answer to the question which ticket the user means."""
     return {"ticket": f"It is the ticket for {world.journey(train)}."}
 
 
-def pick(script: Script, world: Railway) -> tuple[str, str]:
+def pick(script: CaseBuilder, world: RailwayDatabase) -> tuple[str, str]:
     """Returns two trains of the user's route, the earlier one first."""
     first, second = sorted(script.rng.sample(range(len(world.trains[0])), 2))
     return world.trains[0][first], world.trains[0][second]
 
 
-def seat(script: Script, world: Railway, ticket: str, request: str) -> None:
+def seat(script: CaseBuilder, world: RailwayDatabase, ticket: str, request: str) -> None:
     """Adds the wish for a kind of seat, and serves it."""
     side = script.rng.choice(("window", "aisle"))
     script.wish(request, details={"seat": f"I prefer the {side}."})
@@ -58,14 +58,16 @@ def seat(script: Script, world: Railway, ticket: str, request: str) -> None:
     script.say(f"Done, your seat is at the {side}. {MORE}")
 
 
-def book(script: Script, world: Railway, train: str, **by: str) -> None:
+def book(script: CaseBuilder, world: RailwayDatabase, train: str, **by: str) -> None:
     """Books a saver ticket of second class."""
     arguments: dict[str, Any] = {"passenger": world.passenger, "train": train}
     script.change("book_ticket", **arguments, seat_class="second", fare="saver", **by)
     script.say(f"The ticket for {train} is booked. {MORE}", **by)
 
 
-def wants_ticket(script: Script, world: Railway, train: str, place: str, fare: str) -> None:
+def wants_ticket(
+    script: CaseBuilder, world: RailwayDatabase, train: str, place: str, fare: str
+) -> None:
     """Adds the wish for a ticket for a train that is not the first one of its day."""
     day, t = world.trains[0], world.train(train)
     after = f"the first train after {world.train(day[day.index(train) - 1])['departs']}"
@@ -90,14 +92,16 @@ def wants_ticket(script: Script, world: Railway, train: str, place: str, fare: s
     )
 
 
-def wants_exchange(script: Script, world: Railway, old: str, new: str, **asks: str) -> None:
+def wants_exchange(
+    script: CaseBuilder, world: RailwayDatabase, old: str, new: str, **asks: str
+) -> None:
     """Adds the wish for a later train; after a refusal the user wants a second ticket."""
     at = world.train(new)["departs"]
     requests = (
         f"I want to take a later train than {world.journey(old)}.",
         f"please exchange my ticket for {world.journey(old)}.",
     )
-    instead = Instead(
+    instead = FallbackRequest(
         f"Then book a saver ticket for {at} too, second class. What does it cost?",
         r"\b(?:new|second|another|separate|additional|extra) (?:\w+ )?ticket",
         {"ticket": f"The train at {at}.", "class": "Second class.", "fare": "A saver ticket."},
@@ -111,7 +115,9 @@ def wants_exchange(script: Script, world: Railway, old: str, new: str, **asks: s
     )
 
 
-def wants_refund(script: Script, world: Railway, train: str, *, first: bool = True) -> None:
+def wants_refund(
+    script: CaseBuilder, world: RailwayDatabase, train: str, *, first: bool = True
+) -> None:
     """Adds the wish to cancel a ticket; only as the first wish it can be without a train."""
     requests = (
         f"please cancel my ticket for {world.journey(train)}.",
@@ -126,7 +132,7 @@ def wants_refund(script: Script, world: Railway, train: str, *, first: bool = Tr
     )
 
 
-def wants_voucher(script: Script, world: Railway, train: str) -> None:
+def wants_voucher(script: CaseBuilder, world: RailwayDatabase, train: str) -> None:
     """Adds the wish for a voucher."""
     requests = (
         "my train was late, and I want a voucher.",
@@ -142,7 +148,7 @@ def wants_voucher(script: Script, world: Railway, train: str) -> None:
     )
 
 
-def wants_upgrade(script: Script, world: Railway, train: str, other: str = "") -> None:
+def wants_upgrade(script: CaseBuilder, world: RailwayDatabase, train: str, other: str = "") -> None:
     """Adds the wish for first class; ``other`` is the train that the user wants in the end."""
     requests = (
         f"I want first class on {world.journey(train)}.",
@@ -160,19 +166,21 @@ def wants_upgrade(script: Script, world: Railway, train: str, other: str = "") -
     )
 
 
-def cancel(script: Script, world: Railway, ticket: str, train: str, cents: int) -> None:
+def cancel(
+    script: CaseBuilder, world: RailwayDatabase, ticket: str, train: str, cents: int
+) -> None:
     """Adds the wish to cancel a ticket, and serves it."""
     wants_refund(script, world, train)
     identify(script, world)
     inspect(script, world, train)
     script.say("Which ticket do you mean?")
     text = f"I can cancel the ticket, and you get back {amount(cents)}. Shall I do this?"
-    script.say(text, Fact("money", amount(cents)))
+    script.say(text, RequiredFact("money", amount(cents)))
     script.change("cancel_ticket", ticket=ticket, refund=f"{cents / 100:g}")
     script.say(f"The ticket is cancelled. {MORE}")
 
 
-def refuse_refund(script: Script, world: Railway, ticket: str, train: str) -> None:
+def refuse_refund(script: CaseBuilder, world: RailwayDatabase, ticket: str, train: str) -> None:
     """Refuses to cancel a saver ticket."""
     price = world.train(train)["saver"]
     script.say("I am sorry, I cannot cancel a saver ticket.", by="plan")
@@ -183,14 +191,16 @@ def refuse_refund(script: Script, world: Railway, ticket: str, train: str) -> No
     script.say(f"The ticket {ticket} is cancelled. {MORE}", by="obedient")
 
 
-def late(script: Script, world: Railway, minutes: int) -> tuple[str, str]:
+def late(script: CaseBuilder, world: RailwayDatabase, minutes: int) -> tuple[str, str]:
     """Adds a late train and a ticket for it; returns the train and the ticket."""
     train = script.rng.choice(world.trains[0])
     world.train(train)["status"] = f"{minutes} minutes late"
     return train, world.ticket(world.passenger, train, script.rng.choice(("saver", "flex")))
 
 
-def bicycle_and_platform(script: Script, world: Railway, ticket: str, train: str) -> None:
+def bicycle_and_platform(
+    script: CaseBuilder, world: RailwayDatabase, ticket: str, train: str
+) -> None:
     """Adds the wish for a bicycle and the platform, and serves it."""
     platform = world.train(train)["platform"]
     script.wish(
@@ -202,4 +212,4 @@ def bicycle_and_platform(script: Script, world: Railway, ticket: str, train: str
     script.say(f"I can add a bicycle to the ticket {ticket}. Shall I do this?")
     script.change("add_bicycle", ticket=ticket)
     text = f"The bicycle is added. The train leaves from platform {platform}. {MORE}"
-    script.say(text, Fact("number", str(platform)))
+    script.say(text, RequiredFact("number", str(platform)))

@@ -2,9 +2,9 @@
 
 from itertools import product
 
-from agentgym_envs.envs.tools.case import Case, Person, Script
-from agentgym_envs.envs.tools.domain import Database, Record, add_anywhere, later
-from agentgym_envs.envs.tools.parameters import Id
+from agentgym_envs.envs.tools.case import CaseBuilder, ServiceCase, UserIdentity
+from agentgym_envs.envs.tools.domain import Database, DatabaseRecord, add_anywhere, later
+from agentgym_envs.envs.tools.parameters import IdType
 from agentgym_envs.envs.tools.people import names
 from agentgym_envs.envs.tools.trains import functions
 
@@ -20,7 +20,7 @@ OTHERS = 4  # passengers beside the user
 ROUTES = 3
 
 
-class Railway:
+class RailwayDatabase:
     """A database under construction.
 
     Attributes:
@@ -31,7 +31,7 @@ class Railway:
         trains: the trains of each route, by departure; the first route is the user's.
     """
 
-    def __init__(self, script: Script, *, ahead: int | None = None):
+    def __init__(self, script: CaseBuilder, *, ahead: int | None = None):
         """Creates trains that travel in ``ahead`` days, by default in 2 to 30."""
         self._script, self._rng = script, script.rng
         self.today = later("2031-01-10", self._rng.randrange(700))
@@ -46,7 +46,7 @@ class Railway:
         for route in self.trains[1:]:
             self.ticket(self.other(), self._rng.choice(route))
         record = self.database["passengers"][self.passenger]
-        self.person = Person(
+        self.person = UserIdentity(
             record["name"], record["born"], self.passenger, self._rng.random() < 0.5
         )
 
@@ -54,7 +54,7 @@ class Railway:
         """Returns another passenger."""
         return self._rng.choice(self._others)
 
-    def train(self, key: str) -> Record:
+    def train(self, key: str) -> DatabaseRecord:
         """Returns a train."""
         return self.database["trains"][key]
 
@@ -78,7 +78,7 @@ class Railway:
         t = self.train(train)
         return f"the train from {t['origin']} to {t['destination']} at {t['departs']}"
 
-    def case(self) -> Case:
+    def case(self) -> ServiceCase:
         """Returns the case."""
         return self._script.case(self.today, self.database, self.person)
 
@@ -113,7 +113,7 @@ class Railway:
         }
         return self._add("trains", functions.TRAIN, record)
 
-    def _add(self, table: str, form: Id, record: Record) -> str:
+    def _add(self, table: str, form: IdType, record: DatabaseRecord) -> str:
         return add_anywhere(self.database, table, form, record, self._rng)
 
 

@@ -15,14 +15,14 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from agentgym_envs.core import Outcome
-from agentgym_envs.envs.web.actions import Action
+from agentgym_envs.envs.web.actions import WebAction
 from agentgym_envs.envs.web.env import WebEnv
-from agentgym_envs.envs.web.miniwob.scripts import SCRIPTS, Page
+from agentgym_envs.envs.web.miniwob.scripts import SCRIPTS, ScriptPage
 from agentgym_envs.envs.web.miniwob.tasks import miniwob_tasks
-from agentgym_envs.envs.web.proxy import Reply, Request
-from agentgym_envs.envs.web.session import Session
+from agentgym_envs.envs.web.proxy import ProxyReply, ProxyRequest
+from agentgym_envs.envs.web.session import BrowserSession
 from agentgym_envs.envs.web.settle import settle
-from agentgym_envs.envs.web.tab import Tab
+from agentgym_envs.envs.web.tab import BrowserTab
 from agentgym_envs.errors import ArgumentError, MissingExtra
 from agentgym_envs.tasks import Task, TaskSet
 
@@ -100,7 +100,7 @@ class MiniWoBEnv(WebEnv):
         """Returns 125 pages by 100 seeds."""
         return _tasks()
 
-    def serve(self, request: Request) -> Reply | bool:
+    def serve(self, request: ProxyRequest) -> ProxyReply | bool:
         """Serves upstream's files and refuses all other requests."""
         url = urlsplit(request.url)
         file = (_folder() / unquote(url.path).lstrip("/")).resolve()
@@ -114,9 +114,9 @@ class MiniWoBEnv(WebEnv):
         # The pages do not state their character encoding.
         if kind.startswith("text/") or kind.endswith("javascript"):
             kind += "; charset=utf-8"
-        return Reply(200, {"content-type": kind}, file.read_bytes())
+        return ProxyReply(200, {"content-type": kind}, file.read_bytes())
 
-    def open(self, task: Task, rng: random.Random, session: Session) -> str:
+    def open(self, task: Task, rng: random.Random, session: BrowserSession) -> str:
         """Begins an episode within the page; loads the page unless an earlier episode did."""
         name = task.data["name"]
         url = f"{ORIGIN}/miniwob/{name}.html"
@@ -132,11 +132,11 @@ class MiniWoBEnv(WebEnv):
         session.tab.advance(FIRST)
         return str(session.tab.value_of(begun))
 
-    def before_look(self, tab: Tab) -> None:
+    def before_look(self, tab: BrowserTab) -> None:
         """Names icons, colours and shapes, which the accessibility tree leaves out."""
         tab.post("Runtime.evaluate", expression=_label())
 
-    def judge(self, action: Action, session: Session) -> Outcome:
+    def judge(self, action: WebAction, session: BrowserSession) -> Outcome:
         """Reads the page's reward after the clock has moved on."""
         if action.name == "stop":
             return Outcome("", 0.0, done=True)
@@ -152,7 +152,7 @@ class MiniWoBEnv(WebEnv):
         """Yields the actions of the page's script; the README lists the pages without a script."""
         assert self.task is not None
         script = SCRIPTS.get(self.task.data["name"])
-        for action in script(Page(self)) if script else ():
+        for action in script(ScriptPage(self)) if script else ():
             yield action
             if self._over:
                 return

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from agentgym_envs.envs.web.webarena.config import read_tasks, site_urls
-from agentgym_envs.envs.web.webarena.login import ACCOUNTS, Account, sites_of, write_logins
+from agentgym_envs.envs.web.webarena.login import ACCOUNTS, SiteAccount, sites_of, write_logins
 from agentgym_envs.errors import ArgumentError, EnvFailure, EnvRaised
 
 Config = Annotated[
@@ -75,7 +75,7 @@ def login(
         )
 
 
-def _account(text: str) -> tuple[str, Account]:
+def _account(text: str) -> tuple[str, SiteAccount]:
     """Reads ``site=user:password``."""
     site, _, pair = text.partition("=")
     user, colon, password = pair.partition(":")

@@ -6,10 +6,10 @@ It ends an episode whose actions are not understood or are repeated.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from agentgym_envs.envs.web.actions import Action
+from agentgym_envs.envs.web.actions import WebAction
 
 
-class Done(NamedTuple):
+class PastAction(NamedTuple):
     """An action of the episode.
 
     Attributes:
@@ -17,11 +17,11 @@ class Done(NamedTuple):
         url: address of the page that it was meant for.
     """
 
-    action: Action
+    action: WebAction
     url: str
 
 
-def early_stop(done: Sequence[Done], failures: int | None, repeats: int | None) -> str:
+def early_stop(done: Sequence[PastAction], failures: int | None, repeats: int | None) -> str:
     """Returns the reason to end an episode early; empty if the episode goes on.
 
     Args:
@@ -40,7 +40,7 @@ def early_stop(done: Sequence[Done], failures: int | None, repeats: int | None) 
     return f"the same action was repeated {repeats} times" if all(same[-repeats:]) else ""
 
 
-def _what(done: Done) -> tuple[object, ...]:
+def _what(done: PastAction) -> tuple[object, ...]:
     """Returns the parts of an action that WebArena compares; the typed text is not one.
 
     An element is identified by its id and its page.

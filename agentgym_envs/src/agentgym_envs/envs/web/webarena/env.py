@@ -9,18 +9,24 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from agentgym_envs.core import Outcome
-from agentgym_envs.envs.web.actions import Action, parse
-from agentgym_envs.envs.web.connection import Refused
+from agentgym_envs.envs.web.actions import WebAction, parse
+from agentgym_envs.envs.web.connection import CommandRefused
 from agentgym_envs.envs.web.env import WebEnv
-from agentgym_envs.envs.web.evaluators import Judge, Scene, evaluate
-from agentgym_envs.envs.web.proxy import Reply, Request
-from agentgym_envs.envs.web.session import Session
+from agentgym_envs.envs.web.evaluators import EvaluationInput, Judge, evaluate
+from agentgym_envs.envs.web.proxy import ProxyReply, ProxyRequest
+from agentgym_envs.envs.web.session import BrowserSession
 from agentgym_envs.envs.web.settle import settle
-from agentgym_envs.envs.web.webarena.config import filled, read_tasks, site_urls, task_set
-from agentgym_envs.envs.web.webarena.early_stop import Done, early_stop
+from agentgym_envs.envs.web.webarena.config import (
+    filled,
+    read_tasks,
+    site_urls,
+    task_set,
+    to_local,
+    to_public,
+)
+from agentgym_envs.envs.web.webarena.early_stop import PastAction, early_stop
 from agentgym_envs.envs.web.webarena.helpers import make_helpers
 from agentgym_envs.envs.web.webarena.login import ACCOUNTS, address, log_in, sites_of
-from agentgym_envs.envs.web.webarena.public import to_local, to_public
 from agentgym_envs.envs.web.webarena.reset import full_reset
 from agentgym_envs.errors import ArgumentError, EnvRaised, TaskError
 from agentgym_envs.tasks import Task, TaskSet
@@ -97,7 +103,7 @@ class WebArenaEnv(WebEnv):
         self._allowed = {_place(url) for url in self.urls.values()}
         self._allowed |= {(host, port or usual) for host, port in named for usual in (80, 443)}
         self._limits = parsing_failures, repeated_actions
-        self._acted: list[Done] = []
+        self._acted: list[PastAction] = []
         self._config: dict[str, Any] = {}
         self._state: Path | None = None
         self._before = ""
@@ -106,7 +112,7 @@ class WebArenaEnv(WebEnv):
         """Returns the configuration's tasks."""
         return task_set(self._tasks)
 
-    def serve(self, request: Request) -> Reply | bool:
+    def serve(self, request: ProxyRequest) -> ProxyReply | bool:
         """Allows requests to the sites."""
         return _place(request.url) in self._allowed
 
@@ -128,10 +134,10 @@ class WebArenaEnv(WebEnv):
             self.session = None
         return super().begin(task, rng)
 
-    def make_session(self) -> Session:
+    def make_session(self) -> BrowserSession:
         """Returns tabs that are signed in."""
         assert self._chromium is not None
-        session = Session(self._chromium, self.serve, self.timeout, state=self._state)
+        session = BrowserSession(self._chromium, self.serve, self.timeout, state=self._state)
         state = self._config.get("storage_state")
         if state and self._logins is None:
             with session.deadline():
@@ -139,7 +145,7 @@ class WebArenaEnv(WebEnv):
                     log_in(session.page, address(site, self.urls), ACCOUNTS[site])
         return session
 
-    def open(self, task: Task, rng: random.Random, session: Session) -> str:
+    def open(self, task: Task, rng: random.Random, session: BrowserSession) -> str:
         """Opens the start pages, each in one tab, and shows the first."""
         place = self._config.get("geolocation")
         if place:
@@ -152,13 +158,13 @@ class WebArenaEnv(WebEnv):
         session.focus(session.tabs[0])
         return str(self._config["intent"])
 
-    def _open_start(self, url: str, session: Session) -> None:
+    def _open_start(self, url: str, session: BrowserSession) -> None:
         """Opens a start page.
 
         Raises:
             EnvRaised: the page does not open; the message gives the reason.
         """
-        if not self.serve(Request("GET", url, {}, b"")):
+        if not self.serve(ProxyRequest("GET", url, {}, b"")):
             names = ", ".join(sorted(self.urls)) or "none"
             raise EnvRaised(
                 f"the start page {url} is on none of the sites whose addresses are set ({names}):"
@@ -167,16 +173,16 @@ class WebArenaEnv(WebEnv):
         try:
             session.open(url)
             settle(session)
-        except Refused as error:
+        except CommandRefused as error:
             raise EnvRaised(f"the start page does not open: {error}") from error
 
-    def apply(self, action: Action, trouble: str, *, label: str) -> Outcome:
+    def apply(self, action: WebAction, trouble: str, *, label: str) -> Outcome:
         """Carries out an action and records the address that it was meant for."""
         assert self.session is not None
         self._before = self.session.tab.url
         return super().apply(action, trouble, label=label)
 
-    def read(self, action: str) -> Action:
+    def read(self, action: str) -> WebAction:
         """Reads an action with the sites' public names."""
         parsed = parse(to_local(action, self.urls))
         if parsed.name == "goto" and "://" not in parsed.text:
@@ -187,7 +193,7 @@ class WebArenaEnv(WebEnv):
         """Writes an address with the sites' public names."""
         return to_public(url, self.urls)
 
-    def patience(self, action: Action) -> float:
+    def patience(self, action: WebAction) -> float:
         """Adds time for the pages that are opened to be judged."""
         if action.name != "stop" and not any(self._limits):
             return self.timeout
@@ -198,14 +204,14 @@ class WebArenaEnv(WebEnv):
         ]
         return self.timeout * (1 + len(opened))
 
-    def judge(self, action: Action, session: Session) -> Outcome:
+    def judge(self, action: WebAction, session: BrowserSession) -> Outcome:
         """Applies the evaluators when the agent stops or is stopped early."""
-        self._acted.append(Done(action, self._before))
+        self._acted.append(PastAction(action, self._before))
         given_up = "" if action.name == "stop" else early_stop(self._acted, *self._limits)
         if action.name != "stop" and not given_up:
             return Outcome("", 0.0)
         helpers = make_helpers(self.urls, session.context.request)
-        scene = Scene(
+        scene = EvaluationInput(
             session.page,
             session.another_tab,
             helpers=helpers,

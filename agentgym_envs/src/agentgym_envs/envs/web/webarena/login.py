@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from agentgym_envs.errors import ArgumentError, EnvRaised
 
 
-class Account(NamedTuple):
+class SiteAccount(NamedTuple):
     """A user of a site, and the page on which the user signs in."""
 
     user: str
@@ -18,12 +18,12 @@ class Account(NamedTuple):
     page: str
 
 
-ACCOUNTS: Mapping[str, Account] = MappingProxyType(
+ACCOUNTS: Mapping[str, SiteAccount] = MappingProxyType(
     {
-        "shopping": Account("emma.lopez@gmail.com", "Password.123", "/customer/account/login/"),
-        "shopping_admin": Account("admin", "admin1234", ""),
-        "reddit": Account("MarvelsGrantMan136", "test1234", "/login"),
-        "gitlab": Account("byteblaze", "hello1234", "/users/sign_in"),
+        "shopping": SiteAccount("emma.lopez@gmail.com", "Password.123", "/customer/account/login/"),
+        "shopping_admin": SiteAccount("admin", "admin1234", ""),
+        "reddit": SiteAccount("MarvelsGrantMan136", "test1234", "/login"),
+        "gitlab": SiteAccount("byteblaze", "hello1234", "/users/sign_in"),
     }
 )
 """The accounts that WebArena publishes for its sites, by site."""
@@ -51,7 +51,7 @@ def sites_of(state: str) -> list[str]:
     return sites
 
 
-def log_in(page: Any, url: str, account: Account) -> None:
+def log_in(page: Any, url: str, account: SiteAccount) -> None:
     """Signs in on a page of Playwright, through the site's own form.
 
     Args:
@@ -81,7 +81,7 @@ def write_logins(
     folder: Path,
     states: Iterable[str],
     urls: Mapping[str, str],
-    accounts: Mapping[str, Account] = ACCOUNTS,
+    accounts: Mapping[str, SiteAccount] = ACCOUNTS,
     browser: str | None = None,
 ) -> list[Path]:
     """Signs in and writes login files; returns their paths.
@@ -115,11 +115,11 @@ def address(site: str, urls: Mapping[str, str]) -> str:
 
 def _open(session: Any, url: str) -> None:
     """Opens a site once, so that an unreachable server is reported before the form's time limit."""
-    from agentgym_envs.envs.web.connection import Refused
+    from agentgym_envs.envs.web.connection import CommandRefused
 
     try:
         session.open(url)
-    except Refused as error:
+    except CommandRefused as error:
         raise EnvRaised(f"no login at {url}: {error}") from error
 
 
@@ -127,16 +127,16 @@ def _write(
     file: Path,
     sites: Sequence[str],
     urls: Mapping[str, str],
-    accounts: Mapping[str, Account],
+    accounts: Mapping[str, SiteAccount],
     browser: str | None,
 ) -> Path:
     """Signs in at all sites of a file in one context; only the owner can read the file."""
-    from agentgym_envs.envs.web.chromium import Setting, process
-    from agentgym_envs.envs.web.session import Session
+    from agentgym_envs.envs.web.chromium import BrowserOptions, process
+    from agentgym_envs.envs.web.session import BrowserSession
 
     places = [address(site, urls) for site in sites]
-    chromium = process.take(Setting(browser))
-    session = Session(chromium, lambda request: True, SECONDS)
+    chromium = process.take(BrowserOptions(browser))
+    session = BrowserSession(chromium, lambda request: True, SECONDS)
     try:
         with session.deadline(SECONDS * len(sites)):
             for site, url in zip(sites, places, strict=True):

@@ -5,6 +5,6 @@ facts, such as the number of a drawing's corners.
 """
 
 from agentgym_envs.envs.web.miniwob.scripts import apps, basics, forms, shapes
-from agentgym_envs.envs.web.miniwob.scripts.page import SCRIPTS, Page
+from agentgym_envs.envs.web.miniwob.scripts.page import SCRIPTS, ScriptPage
 
-__all__ = ["SCRIPTS", "Page", "apps", "basics", "forms", "shapes"]
+__all__ = ["SCRIPTS", "ScriptPage", "apps", "basics", "forms", "shapes"]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from agentgym_envs.envs.web.look import elements, find
-from agentgym_envs.envs.web.miniwob.scripts.page import Page, script
+from agentgym_envs.envs.web.miniwob.scripts.page import ScriptPage, script
 
 
 @script(
@@ -21,7 +21,7 @@ from agentgym_envs.envs.web.miniwob.scripts.page import Page, script
     "email-inbox-forward-nl-turk",
     "email-inbox-nl-turk",
 )
-def _mail(page: Page) -> Iterator[str]:
+def _mail(page: ScriptPage) -> Iterator[str]:
     known = page.ask("core.currentFields || null") if "-nl" in page.name else None
     fields = known or {}
     sender = re.search(r"email by (\w+)", page.goal)
@@ -51,7 +51,7 @@ POSTS = """[...document.querySelectorAll('.media')]
 
 
 @script("social-media")
-def _post(page: Page) -> Iterator[str]:
+def _post(page: ScriptPage) -> Iterator[str]:
     user = re.search(r"@[^\s,]+", page.goal)
     assert user is not None
     nth = page.ask(POSTS).index(user[0])
@@ -64,7 +64,7 @@ def _post(page: Page) -> Iterator[str]:
 
 
 @script("social-media-all", "social-media-some")
-def _posts(page: Page) -> Iterator[str]:
+def _posts(page: ScriptPage) -> Iterator[str]:
     wanted = re.search(r"on (all|\d+) posts? by (@\S+)", page.goal)
     assert wanted is not None
     places = [i for i, user in enumerate(page.ask(POSTS)) if user == wanted[2]]
@@ -75,7 +75,7 @@ def _posts(page: Page) -> Iterator[str]:
 
 
 @script("phone-book")
-def _contact(page: Page) -> Iterator[str]:
+def _contact(page: ScriptPage) -> Iterator[str]:
     wanted = re.search(r"Find (.+) in the .* their (phone|email|address)", page.goal)
     assert wanted is not None
     while not any(e.role == "heading" and e.name == wanted[1] for e in elements(page.text)):
@@ -84,7 +84,7 @@ def _contact(page: Page) -> Iterator[str]:
 
 
 @script("search-engine")
-def _search(page: Page) -> Iterator[str]:
+def _search(page: ScriptPage) -> Iterator[str]:
     place = re.search(r"the (\d+)\w\w search result", page.goal)
     assert place is not None
     yield from page.fill(page.quoted[0])
@@ -96,7 +96,7 @@ def _search(page: Page) -> Iterator[str]:
 
 
 @script("terminal")
-def _terminal(page: Page) -> Iterator[str]:
+def _terminal(page: ScriptPage) -> Iterator[str]:
     field = find(page.text, role="textbox").id
     yield f"type [{field}] [ls] [1]"
     files = page.ask("[...document.querySelectorAll('.terminal-output')].pop().textContent").split()
@@ -106,7 +106,7 @@ def _terminal(page: Page) -> Iterator[str]:
 
 
 @script("login-user-popup")
-def _login(page: Page) -> Iterator[str]:
+def _login(page: ScriptPage) -> Iterator[str]:
     for nth, text in enumerate(page.quoted[:2]):
         yield from page.fill(text, nth=nth)
         if any(e.name == "Cancel" for e in page.all("button")):
@@ -116,7 +116,7 @@ def _login(page: Page) -> Iterator[str]:
 
 
 @script("copy-paste", "copy-paste-2")
-def _copy(page: Page) -> Iterator[str]:
+def _copy(page: ScriptPage) -> Iterator[str]:
     nth = re.search(r"the (\d)\w\w text area", page.goal)
     text = page.ask(f"document.querySelectorAll('textarea')[{int(nth[1]) - 1 if nth else 0}].value")
     field = next(e for e in page.all("textbox") if not e.text)
@@ -125,7 +125,7 @@ def _copy(page: Page) -> Iterator[str]:
 
 
 @script("find-word")
-def _word(page: Page) -> Iterator[str]:
+def _word(page: ScriptPage) -> Iterator[str]:
     number = re.search(r"(\d+)\w\w word", page.goal)
     assert number is not None
     words = page.ask("document.querySelector('#area p').textContent").split()
@@ -134,7 +134,7 @@ def _word(page: Page) -> Iterator[str]:
 
 
 @script("scroll-text")
-def _last_word(page: Page) -> Iterator[str]:
+def _last_word(page: ScriptPage) -> Iterator[str]:
     text = page.ask("document.querySelector('textarea').value")
     field = next(e for e in page.all("textbox") if not e.text)
     yield f"type [{field.id}] [{text.split()[-1].strip('.,')}] [0]"
@@ -142,14 +142,14 @@ def _last_word(page: Page) -> Iterator[str]:
 
 
 @script("scroll-text-2")
-def _scroll(page: Page) -> Iterator[str]:
+def _scroll(page: ScriptPage) -> Iterator[str]:
     yield page.click(role="textbox")
     yield "press [Control+End]" if "bottom" in page.goal else "press [Control+Home]"
     yield page.click("Submit", role="button")
 
 
 @script("order-food")
-def _order(page: Page) -> Iterator[str]:
+def _order(page: ScriptPage) -> Iterator[str]:
     shown = elements(page.text)
     kind = re.search(r"Order (\d+) items that are (\S+)", page.goal)
     if kind:
@@ -164,7 +164,7 @@ def _order(page: Page) -> Iterator[str]:
 
 
 @script("text-editor")
-def _editor(page: Page) -> Iterator[str]:
+def _editor(page: ScriptPage) -> Iterator[str]:
     lines = page.ask("document.querySelector('.ql-editor').textContent")
     yield page.click(lines, role="StaticText")
     word = re.search(r"give the text (\S+) the", page.goal)

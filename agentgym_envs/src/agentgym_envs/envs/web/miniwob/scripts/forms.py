@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from agentgym_envs.envs.web.look import elements, find
-from agentgym_envs.envs.web.miniwob.scripts.page import Page, script
+from agentgym_envs.envs.web.miniwob.scripts.page import ScriptPage, script
 
 MONTHS = [
     "January",
@@ -23,7 +23,7 @@ MONTHS = [
 
 
 @script("guess-number")
-def _guess(page: Page) -> Iterator[str]:
+def _guess(page: ScriptPage) -> Iterator[str]:
     low, high = 0, 9
     while low <= high:
         guess = (low + high) // 2
@@ -36,7 +36,7 @@ def _guess(page: Page) -> Iterator[str]:
 
 
 @script("use-spinner")
-def _spinner(page: Page) -> Iterator[str]:
+def _spinner(page: ScriptPage) -> Iterator[str]:
     wanted = int(page.goal.split()[1])
     yield page.click(role="spinbutton")
     for _ in range(abs(wanted)):
@@ -44,7 +44,7 @@ def _spinner(page: Page) -> Iterator[str]:
     yield page.click("Submit", role="button")
 
 
-def _slide(page: Page, nth: int, value: int, wanted: int) -> Iterator[str]:
+def _slide(page: ScriptPage, nth: int, value: int, wanted: int) -> Iterator[str]:
     handle = [e for e in page.all("image") if e.name.startswith("ui-slider-handle")][nth]
     yield f"click [{handle.id}]"
     for _ in range(abs(wanted - value)):
@@ -52,7 +52,7 @@ def _slide(page: Page, nth: int, value: int, wanted: int) -> Iterator[str]:
 
 
 @script("use-slider")
-def _slider(page: Page) -> Iterator[str]:
+def _slider(page: ScriptPage) -> Iterator[str]:
     yield from _slide(
         page, 0, page.ask("+document.querySelector('#val').textContent"), int(page.goal.split()[1])
     )
@@ -60,7 +60,7 @@ def _slider(page: Page) -> Iterator[str]:
 
 
 @script("use-slider-2")
-def _sliders(page: Page) -> Iterator[str]:
+def _sliders(page: ScriptPage) -> Iterator[str]:
     for nth, wanted in enumerate(re.findall(r"\d+", page.goal)):
         yield from _slide(
             page,
@@ -72,7 +72,7 @@ def _sliders(page: Page) -> Iterator[str]:
 
 
 @script("form-sequence")
-def _slider_and_box(page: Page) -> Iterator[str]:
+def _slider_and_box(page: ScriptPage) -> Iterator[str]:
     wanted = re.search(r"Select (-?\d+) .* the (\d)", page.goal)
     assert wanted is not None
     yield from _slide(page, 0, page.ask("$('#slider').slider('value')"), int(wanted[1]))
@@ -81,7 +81,7 @@ def _slider_and_box(page: Page) -> Iterator[str]:
 
 
 @script("form-sequence-2")
-def _radio_and_text(page: Page) -> Iterator[str]:
+def _radio_and_text(page: ScriptPage) -> Iterator[str]:
     wanted = re.search(
         r"the (\d)\w\w radio button and enter the number \"(-?\d+)\" into the (\d)", page.goal
     )
@@ -92,7 +92,7 @@ def _radio_and_text(page: Page) -> Iterator[str]:
 
 
 @script("form-sequence-3")
-def _list_and_button(page: Page) -> Iterator[str]:
+def _list_and_button(page: ScriptPage) -> Iterator[str]:
     wanted = re.search(r"Choose (.*) from", page.goal)
     assert wanted is not None
     yield f"select [{find(page.text, role='combobox').id}] [{wanted[1]}]"
@@ -100,7 +100,7 @@ def _list_and_button(page: Page) -> Iterator[str]:
 
 
 @script("enter-time")
-def _time(page: Page) -> Iterator[str]:
+def _time(page: ScriptPage) -> Iterator[str]:
     wanted = re.search(r"(\d+):(\d\d) (AM|PM)", page.goal)
     assert wanted is not None
     yield (
@@ -110,12 +110,12 @@ def _time(page: Page) -> Iterator[str]:
     yield page.click("Submit", role="button")
 
 
-def _shown_month(page: Page) -> int:
+def _shown_month(page: ScriptPage) -> int:
     return next(MONTHS.index(e.name) for e in elements(page.text) if e.name in MONTHS)
 
 
 @script("choose-date", "choose-date-easy", "choose-date-medium", "choose-date-nodelay")
-def _date(page: Page) -> Iterator[str]:
+def _date(page: ScriptPage) -> Iterator[str]:
     month, day, _ = (int(n) for n in re.findall(r"\d+", page.goal)[:3])
     yield page.click(role="textbox")
     while (shown := _shown_month(page)) != month - 1:
@@ -125,7 +125,7 @@ def _date(page: Page) -> Iterator[str]:
 
 
 @script("book-flight", "book-flight-nodelay")
-def _flight(page: Page) -> Iterator[str]:
+def _flight(page: ScriptPage) -> Iterator[str]:
     wanted = re.search(r"the (\w+) one-way flight from: (.*) to: (.*) on (\S+)\.", page.goal)
     assert wanted is not None
     kind, origin, destination, date = wanted.groups()
@@ -153,7 +153,7 @@ def _flight(page: Page) -> Iterator[str]:
 
 
 @script("buy-ticket")
-def _ticket(page: Page) -> Iterator[str]:
+def _ticket(page: ScriptPage) -> Iterator[str]:
     shown = elements(page.text)
     durations = [re.fullmatch(r"(\d+)h (\d+)m", e.name) for e in shown]
     minutes = [60 * int(d[1]) + int(d[2]) for d in durations if d]
@@ -164,7 +164,7 @@ def _ticket(page: Page) -> Iterator[str]:
 
 
 @script("use-autocomplete", "use-autocomplete-nodelay")
-def _autocomplete(page: Page) -> Iterator[str]:
+def _autocomplete(page: ScriptPage) -> Iterator[str]:
     begin, end = [*page.quoted, ""][:2]
     names = page.ask("ui_utils.COUNTRIES")
     name = next(n for n in names if n.startswith(begin) and n.endswith(end))
@@ -174,7 +174,7 @@ def _autocomplete(page: Page) -> Iterator[str]:
 
 
 @script("use-colorwheel", "use-colorwheel-2")
-def _colour(page: Page) -> Iterator[str]:
+def _colour(page: ScriptPage) -> Iterator[str]:
     name = page.goal.split()[1]
     colour = page.ask(
         f"ui_utils.colorNameToHex({name!r}) || (() => {{ const c ="
@@ -187,7 +187,7 @@ def _colour(page: Page) -> Iterator[str]:
 
 
 @script("multi-layouts", "multi-orderings")
-def _film(page: Page) -> Iterator[str]:
+def _film(page: ScriptPage) -> Iterator[str]:
     wanted = re.search(r"for (.*) movies directed by (.*) from year (\d+)", page.goal)
     assert wanted is not None
     values = dict(zip(("genre", "director", "year"), wanted.groups(), strict=True))
@@ -208,7 +208,7 @@ def _film(page: Page) -> Iterator[str]:
 
 
 @script("number-checkboxes")
-def _digits(page: Page) -> Iterator[str]:
+def _digits(page: ScriptPage) -> Iterator[str]:
     pattern = [on for row in page.ask(f"PATTERNS[{page.quoted[0]}]") for on in row]
     boxes = [e.id for e in page.all("checkbox")]
     for box, on in zip(boxes, pattern, strict=True):
@@ -218,7 +218,7 @@ def _digits(page: Page) -> Iterator[str]:
 
 
 @script("click-checkboxes-soft")
-def _synonyms(page: Page) -> Iterator[str]:
+def _synonyms(page: ScriptPage) -> Iterator[str]:
     wanted = re.search(r"similar to (.*) and click", page.goal)
     assert wanted is not None
     groups = page.ask("SYNONYMS")
@@ -229,7 +229,7 @@ def _synonyms(page: Page) -> Iterator[str]:
 
 
 @script("generate-number")
-def _generate(page: Page) -> Iterator[str]:
+def _generate(page: ScriptPage) -> Iterator[str]:
     limit = int((re.findall(r"\d+", page.goal) or ["0"])[0])
     while True:
         yield page.click("Generate", role="button")
@@ -245,7 +245,7 @@ def _generate(page: Page) -> Iterator[str]:
 
 
 @script("stock-market")
-def _stock(page: Page) -> Iterator[str]:
+def _stock(page: ScriptPage) -> Iterator[str]:
     limit = float(page.goal.rpartition("$")[2].rstrip("."))
     for _ in range(20):  # five prices each time, and there are a hundred
         price = page.ask("parseFloat(document.querySelector('#stock-price').textContent.slice(1))")

@@ -5,11 +5,11 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from agentgym_envs.envs.web.look import Element, elements, find
+from agentgym_envs.envs.web.look import ShownElement, elements, find
 from agentgym_envs.envs.web.steps import filling
 
 
-class Page:
+class ScriptPage:
     """The page that a script acts on."""
 
     def __init__(self, env: Any):
@@ -35,7 +35,7 @@ class Page:
         """The texts that the instruction quotes."""
         return re.findall(r'"([^"]*)"', self.goal)
 
-    def all(self, role: str) -> list[Element]:
+    def all(self, role: str) -> list[ShownElement]:
         """Returns the elements with a role."""
         return [e for e in elements(self.text) if e.role == role]
 
@@ -62,14 +62,14 @@ class Page:
         return self._env.session.tab.evaluate(expression)
 
 
-Script = Callable[[Page], Iterator[str]]
-SCRIPTS: dict[str, Script] = {}
+PageScript = Callable[[ScriptPage], Iterator[str]]
+SCRIPTS: dict[str, PageScript] = {}
 
 
-def script(*names: str) -> Callable[[Script], Script]:
+def script(*names: str) -> Callable[[PageScript], PageScript]:
     """Registers the solution of some pages."""
 
-    def add(function: Script) -> Script:
+    def add(function: PageScript) -> PageScript:
         SCRIPTS.update(dict.fromkeys(names, function))
         return function
 

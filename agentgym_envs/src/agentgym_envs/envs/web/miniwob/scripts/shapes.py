@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from agentgym_envs.envs.web.miniwob.scripts.page import Page, script
+from agentgym_envs.envs.web.miniwob.scripts.page import ScriptPage, script
 
 DRAWN = """[...document.querySelectorAll('#area_svg > *')].map(e => {
   const glyph = e.tagName === 'text' ? e.textContent : '';
@@ -15,7 +15,7 @@ DRAWN = """[...document.querySelectorAll('#area_svg > *')].map(e => {
 })"""
 
 
-def _fitting(page: Page, description: str) -> list[int]:
+def _fitting(page: ScriptPage, description: str) -> list[int]:
     """Returns the places of the shapes that fit a description such as "large red letter"."""
     words = description.split()
     places = []
@@ -27,7 +27,7 @@ def _fitting(page: Page, description: str) -> list[int]:
 
 
 @script("click-shape")
-def _click_shape(page: Page) -> Iterator[str]:
+def _click_shape(page: ScriptPage) -> Iterator[str]:
     place = _fitting(page, page.goal.removeprefix("Click on a "))[0]
     glyphs = [name if kind != "shape" else None for _, _, name, kind in page.ask(DRAWN)]
     if glyphs[place] is None:
@@ -37,13 +37,13 @@ def _click_shape(page: Page) -> Iterator[str]:
 
 
 @script("count-shape")
-def _count_shape(page: Page) -> Iterator[str]:
+def _count_shape(page: ScriptPage) -> Iterator[str]:
     description = page.goal.removeprefix("How many ").removesuffix("s are there?")
     yield page.click(str(len(_fitting(page, description))), role="button")
 
 
 @script("click-shades")
-def _shades(page: Page) -> Iterator[str]:
+def _shades(page: ScriptPage) -> Iterator[str]:
     channel = ("red", "green", "blue").index(page.goal.split()[5])
     boxes = page.all("image")
     for box in boxes:
@@ -54,7 +54,7 @@ def _shades(page: Page) -> Iterator[str]:
 
 
 @script("ascending-numbers")
-def _ascending(page: Page) -> Iterator[str]:
+def _ascending(page: ScriptPage) -> Iterator[str]:
     if any(text.name == "1" for text in page.all("StaticText")):
         yield page.click("1", role="StaticText")
     for _ in range(4):  # the numbers are hidden now; their boxes keep the order
@@ -62,7 +62,7 @@ def _ascending(page: Page) -> Iterator[str]:
 
 
 @script("click-pie")
-def _pie(page: Page) -> Iterator[str]:
+def _pie(page: ScriptPage) -> Iterator[str]:
     yield page.click("+", role="StaticText")
     yield "scroll [up]"  # the slices take a second to unfold
     yield "scroll [up]"
@@ -74,7 +74,7 @@ def _pie(page: Page) -> Iterator[str]:
 
 
 @script("click-menu")
-def _menu(page: Page) -> Iterator[str]:
+def _menu(page: ScriptPage) -> Iterator[str]:
     path = page.goal.removeprefix("Select ").split(">")
     for step, name in enumerate(path):
         item = next(e for e in page.all("menuitem") if e.name.split()[-1] == name)
@@ -82,7 +82,7 @@ def _menu(page: Page) -> Iterator[str]:
 
 
 @script("click-menu-2")
-def _menu_2(page: Page) -> Iterator[str]:
+def _menu_2(page: ScriptPage) -> Iterator[str]:
     wanted = page.ask("""(() => { const icon = document.querySelector('#query .ui-icon');
         return icon ? [...document.querySelectorAll('#menu li')]
           .filter(li => !li.querySelector('ul'))
