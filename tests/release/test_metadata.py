@@ -27,8 +27,6 @@ TRIED = {
 # Imported, but declared by the distribution that brings them: Flask, Transformers, ScienceWorld,
 # TextWorld.
 BROUGHT = {
-    "markupsafe": "flask",
-    "werkzeug": "flask",
     "tokenizers": "transformers",
     "py4j": "scienceworld",
     "jericho": "textworld",
