@@ -175,7 +175,10 @@ def test_an_agent_that_raises_is_a_fault_and_other_episodes_are_played(tmp_path)
     assert runner.missing(items) == items[1:2]
     faults = [row for row in runner.record.rows if row["row"] == "fault"]
     assert [(row["fault"], row["try"]) for row in faults] == [("agent", 1), ("agent", 2)]
-    assert "'act' of the agent _FunctionAdapter raised KeyError at test_runner.py:" in faults[0]["error"]
+    assert (
+        "'act' of the agent _FunctionAdapter raised KeyError at test_runner.py:"
+        in faults[0]["error"]
+    )
     trace = faults[0]["traceback"].splitlines()
     assert len(trace) <= 5
     assert trace[-2:] == ['    return {}["bug"]', "KeyError: 'bug'"]
