@@ -59,12 +59,17 @@ class MazeLayout:
     locks: tuple[MazeLock, ...] = ()
 
     def key(self) -> str:
-        """Returns a text that is equal for equal mazes only."""
+        """Returns a text that is equal for equal mazes only.
+
+        The mazes of all ids and ``repeats.txt`` depend on its form, so the form must not change.
+        """
         rooms = ";".join(
             f"{x},{y}:{''.join(e[0] for e in exits)}"
             for (x, y), exits in sorted(self.exits.items())
         )
-        locks = "".join(f"|{lock}" for lock in self.locks)
+        locks = "".join(
+            f"|Lock(near={lock.near}, far={lock.far}, key={lock.key})" for lock in self.locks
+        )
         return f"{rooms}|{sorted(self.things.items())}|{self.start}{locks}"
 
 
