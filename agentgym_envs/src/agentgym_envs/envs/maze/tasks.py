@@ -67,9 +67,7 @@ class MazeLayout:
             f"{x},{y}:{''.join(e[0] for e in exits)}"
             for (x, y), exits in sorted(self.exits.items())
         )
-        locks = "".join(
-            f"|Lock(near={lock.near}, far={lock.far}, key={lock.key})" for lock in self.locks
-        )
+        locks = "".join(f"|Lock(near={k.near}, far={k.far}, key={k.key})" for k in self.locks)
         return f"{rooms}|{sorted(self.things.items())}|{self.start}{locks}"
 
 
