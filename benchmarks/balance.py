@@ -19,7 +19,7 @@ from typing import NamedTuple
 import long_tables
 import typer
 
-from agentgym_train.data.load_balancing import Unit, plan
+from agentgym_train.data.load_balancing import BatchUnit, plan
 
 RESULT = Path(__file__).parent / "results" / "balance.md"
 PROCESSES, EPISODES, GROUP, CONTEXT = 8, 32, 8, 32_768
@@ -101,7 +101,7 @@ def before(episodes: Sequence[Sequence[int]], limit: int, size: int) -> Result:
 def now(episodes: Sequence[Sequence[int]], limit: int, size: int) -> Result:
     """Returns the result of the trainer's plan."""
     each = [unit for process in episodes for unit in units(process, size)]
-    planned = plan([Unit(len(unit), max(unit)) for unit in each], PROCESSES, limit)
+    planned = plan([BatchUnit(len(unit), max(unit)) for unit in each], PROCESSES, limit)
     return measured([[[n for u in part for n in each[u]] for part in parts] for parts in planned])
 
 

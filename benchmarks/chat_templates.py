@@ -11,7 +11,7 @@ from runs import table
 from transformers import PreTrainedTokenizerBase
 
 from agentgym_train.errors import TemplateError
-from agentgym_train.models.chat import Chat
+from agentgym_train.models.chat import ChatTokens
 from agentgym_train.models.loading import load_tokenizer
 
 HEAD = ["model", "before the first action", "stop tokens", "between two actions"]
@@ -21,7 +21,7 @@ DATE = "2026-01-02"  # for templates that read the date
 def row(name: str, tokenizer: PreTrainedTokenizerBase) -> list[str]:
     """Returns the row of a model, with RULES for the rules and SEEN for an observation."""
     try:
-        chat = Chat(tokenizer, "RULES", date=DATE)
+        chat = ChatTokens(tokenizer, "RULES", date=DATE)
     except TemplateError as error:
         rewrites = "prefix-preserving" in str(error)
         return [name, f"refused: {'changes earlier messages' if rewrites else error}", "", ""]

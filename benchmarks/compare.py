@@ -57,7 +57,7 @@ from agentgym_train.models.policy import token_logps
 from agentgym_train.reporting import report
 from agentgym_train.run.folder import claim_folder
 from agentgym_train.run.prepare import check
-from agentgym_train.trainer import Trainer
+from agentgym_train.trainer import PolicyTrainer
 
 HERE = Path(__file__).parent
 TRAINING = ("success", "turns", "invalid", "entropy", "grad_norm")
@@ -135,7 +135,7 @@ def start(name: str, seed: int, work: Path) -> None:
         shutil.copytree(config.model.path, draft)
     else:
         options: dict[str, Any] = {"seed": seed, "max_context": config.model.max_context}
-        with report.Display(Console()) as display:
+        with report.RunDisplay(Console()) as display:
             scratch.make(draft, config.envs, config.scratch, progress=display.advance, **options)
     draft.rename(folder)
 
@@ -178,7 +178,7 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
     config = configuration.of(raw)
     check(config)
     parts = assemble(config, claim_folder(config))
-    trainer, tokenizer, held_out = Trainer(parts), parts.tokenizer, parts.held_out[0]
+    trainer, tokenizer, held_out = PolicyTrainer(parts), parts.tokenizer, parts.held_out[0]
     model = load_policy(config.model, config.model.path, seed=seed)
     curve: list[dict[str, Any]] = []
     # All methods share the start, so one evaluation is enough.
@@ -237,7 +237,7 @@ def one(name: str, method: str, seed: int, tokens: int, work: Path, out: Path) -
     trainer.close()
 
 
-def gradient_noise(trainer: Trainer, model: PreTrainedModel, groups: list[Group]) -> float:
+def gradient_noise(trainer: PolicyTrainer, model: PreTrainedModel, groups: list[Group]) -> float:
     """Estimates the share of chance in the squared gradient of a step (McCandlish et al., 2018).
 
     The share is the variance of the mean gradient over groups, divided by its squared norm. The

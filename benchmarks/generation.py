@@ -21,12 +21,12 @@ import typer
 from rich.progress import track
 from transformers import Qwen2Config, Qwen2ForCausalLM
 
-from agentgym_train.generators.hf import HF, METHODS, Method
+from agentgym_train.generators.hf import HF, METHODS, MemoryMethod
 from agentgym_train.generators.probe import ask
-from agentgym_train.protocols import Sampling
+from agentgym_train.protocols import SamplingOptions
 
 ROWS, OBSERVATION, ACTION = 16, 48, 8  # episodes, tokens per observation, tokens per action
-NO_STOP = Sampling(temperature=1.0, max_new_tokens=ACTION, stop_ids=frozenset())
+NO_STOP = SamplingOptions(temperature=1.0, max_new_tokens=ACTION, stop_ids=frozenset())
 
 
 def model() -> Qwen2ForCausalLM:
@@ -57,7 +57,7 @@ def observation(row: int, turn: int) -> list[int]:
     return [(row * 131 + turn * 17 + i) % 1024 for i in range(OBSERVATION - 8 + (row + turn) % 17)]
 
 
-def seconds(generator: HF, method: Method, turns: int) -> float:
+def seconds(generator: HF, method: MemoryMethod, turns: int) -> float:
     """Returns the seconds that one batch of episodes takes."""
     generator.method = method
     start = time.perf_counter()

@@ -23,7 +23,7 @@ from transformers import Qwen2Config, Qwen2ForCausalLM
 
 from agentgym_train import plugins
 from agentgym_train.distributed import Distributed
-from agentgym_train.protocols import Generator, GeneratorContext, Sampling
+from agentgym_train.protocols import Generator, GeneratorContext, SamplingOptions
 
 VOCABULARY, TURNS, OBSERVATION, ACTION = 1024, 10, 48, 16
 STOPS = {"even": frozenset(), "uneven": frozenset(range(VOCABULARY // 12))}
@@ -70,9 +70,9 @@ def build(name: str, folder: str, rows: int) -> Generator:
     return generator
 
 
-def sampling(lengths: str) -> Sampling:
+def sampling(lengths: str) -> SamplingOptions:
     """Returns the sampling options for even or uneven actions."""
-    return Sampling(temperature=1.0, max_new_tokens=ACTION, stop_ids=STOPS[lengths])
+    return SamplingOptions(temperature=1.0, max_new_tokens=ACTION, stop_ids=STOPS[lengths])
 
 
 def rate(generator: Generator, rows: int, lengths: str, run: int) -> float:

@@ -29,12 +29,12 @@ from agentgym_train import config as configuration
 from agentgym_train.config import EngineConfig
 from agentgym_train.data.batching import Batch, pack
 from agentgym_train.data.types import Group, Trajectory, Turn
-from agentgym_train.engine.deepspeed import Engine
+from agentgym_train.engine.deepspeed import TrainingEngine
 from agentgym_train.generators.hf import HF
 from agentgym_train.models.loading import device, load_model
 from agentgym_train.planning import plan
-from agentgym_train.planning.card_memory import Cards
-from agentgym_train.protocols import Sampling
+from agentgym_train.planning.card_memory import TrainingCards
+from agentgym_train.protocols import SamplingOptions
 
 HERE = Path(__file__).parent
 RESULT = HERE / "results" / "gpu.md"
@@ -184,7 +184,9 @@ def batch(size: Size, rows: int) -> Batch:
 
 def train(path: str, stage: int, dtype: str, micro: Batch) -> tuple[list[float], torch.Tensor]:
     """Returns the losses of some steps that clone a trajectory, and the weights after them."""
-    engine = Engine(load_model(path, dtype), EngineConfig(zero_stage=stage, lr=1e-4), dtype=dtype)
+    engine = TrainingEngine(
+        load_model(path, dtype), EngineConfig(zero_stage=stage, lr=1e-4), dtype=dtype
+    )
     micro = micro.to(engine.device)
     losses = []
     for _ in range(STEPS):
@@ -235,7 +237,7 @@ def generation(path: str, size: Size, bounds: Bounds) -> list[str]:
     """Compares decoding with the time to read weights and cache once per token."""
     model = AutoModelForCausalLM.from_pretrained(path, dtype=bounds.dtype).to(bounds.device)
     generator = HF(model)
-    sampling = Sampling(temperature=1.0, max_new_tokens=size.decoded, stop_ids=frozenset())
+    sampling = SamplingOptions(temperature=1.0, max_new_tokens=size.decoded, stop_ids=frozenset())
     prompt = size.context // 2
 
     def play(tokens: int) -> float:
@@ -269,7 +271,7 @@ def training(path: str, size: Size, bounds: Bounds) -> list[str]:
     dtype = "bfloat16" if bounds.dtype == torch.bfloat16 else "float32"
     model = load_model(path, dtype)
     shape, total = model.config, sum(p.numel() for p in model.parameters())
-    engine = Engine(model, EngineConfig(zero_stage=2, lr=1e-4), dtype=dtype)
+    engine = TrainingEngine(model, EngineConfig(zero_stage=2, lr=1e-4), dtype=dtype)
     micro = batch(size, max(1, size.rows // 4)).to(engine.device)
     rows, tokens = micro.id_BT.shape
 
@@ -357,7 +359,7 @@ episodes = 1
         sets = [f"engine.zero_stage={stage}"]
         config = configuration.load(file, sets)
         measured = measure(config)
-        planned = plan.make(config, Cards(1, cpu=bounds.device.type == "cpu"))
+        planned = plan.make(config, TrainingCards(1, cpu=bounds.device.type == "cpu"))
         for phase, found in measured.items():
             said = planned.total(phase)
             lines.append(

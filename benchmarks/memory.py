@@ -24,8 +24,16 @@ from agentgym_train import config as configuration
 from agentgym_train.config import ModelConfig
 from agentgym_train.models.loading import choose_trained
 from agentgym_train.planning import plan
-from agentgym_train.planning.card_memory import Cards
-from agentgym_train.planning.trace import ACTIONS, Counting, Setting, empty_model, fake, fill, trace
+from agentgym_train.planning.card_memory import TrainingCards
+from agentgym_train.planning.trace import (
+    ACTIONS,
+    Counting,
+    TraceSetting,
+    empty_model,
+    fake,
+    fill,
+    trace,
+)
 
 RESULT = Path(__file__).parent / "results" / "memory.md"
 PEAKS = Path(__file__).parent / "peaks.py"
@@ -126,7 +134,7 @@ def chunked(sizes: tuple[Any, ...], tokens: int) -> float:
     made = shape(sizes)
     config = ModelConfig(path="qwen", dtype="bfloat16", checkpointing="on")
     return (
-        trace(Setting(made, made.to_json_string(), config, None, False, 1, tokens)).activations
+        trace(TraceSetting(made, made.to_json_string(), config, None, False, 1, tokens)).activations
         / GIB
     )
 
@@ -155,7 +163,7 @@ def peaks(folder: Path, *, context: int, cases: Any) -> list[str]:
     ]
     for count, sets in cases:
         measured = measure(file, count, sets)
-        planned = plan.make(configuration.load(file, sets), Cards(count, cpu=True))
+        planned = plan.make(configuration.load(file, sets), TrainingCards(count, cpu=True))
         for phase, size in measured.items():
             said = planned.total(phase)
             lines.append(

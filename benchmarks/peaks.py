@@ -22,14 +22,14 @@ from agentgym_train.config import Config
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.engine import critic
-from agentgym_train.engine.deepspeed import Engine
+from agentgym_train.engine.deepspeed import TrainingEngine
 from agentgym_train.generators.hf import HF
 from agentgym_train.learning.update import fill_streams, update
 from agentgym_train.models.loading import choose_trained, load_model
 from agentgym_train.planning.card_memory import PROMPT as PROMPT_TOKENS
 from agentgym_train.planning.plan import episodes
 from agentgym_train.planning.trace import LiveBytes
-from agentgym_train.protocols import Generator, Sampling
+from agentgym_train.protocols import Generator, SamplingOptions
 
 PROMPT, ACTION = 7, 3
 """Tokens of a turn: 30 % are actions, as a plan assumes."""
@@ -89,7 +89,7 @@ def groups(config: Config, processes: int) -> list[Group]:
     return [Group(n, [trajectory(n, reward) for reward in (0.0, 1.0)]) for n in range(count)]
 
 
-def learn(config: Config, engines: list[Engine]) -> None:
+def learn(config: Config, engines: list[TrainingEngine]) -> None:
     """Takes the optimizer steps of a collection."""
     engine, second = engines[0], next(iter(engines[1:]), None)
     algorithm = plugins.make_algorithm(config.algorithm)
@@ -115,7 +115,7 @@ def play(config: Config, generator: Generator, processes: int) -> None:
     rows, context = range(episodes(config, processes)), config.model.max_context
     new = config.rollout.max_new_tokens
     session = generator.session(
-        list(rows), Sampling(temperature=1.0, max_new_tokens=new, stop_ids=frozenset())
+        list(rows), SamplingOptions(temperature=1.0, max_new_tokens=new, stop_ids=frozenset())
     )
     prompt = min(PROMPT_TOKENS, context // 2)
     for _ in range(context // (prompt + new)):

@@ -38,18 +38,18 @@ from runs import table
 from torch import Tensor
 
 from agentgym_envs.pool import PoolResult
-from agentgym_train.generators.hf import HFSession, Method
-from agentgym_train.protocols import Sampling
-from agentgym_train.rollout.collector import Collector
-from agentgym_train.rollout.pipeline import Pipeline
-from agentgym_train.rollout.tasks import Start
+from agentgym_train.generators.hf import HFSession, MemoryMethod
+from agentgym_train.protocols import SamplingOptions
+from agentgym_train.rollout.collector import EpisodeCollector
+from agentgym_train.rollout.pipeline import RolloutPipeline
+from agentgym_train.rollout.tasks import EpisodeStart
 
 CALL = 0.03  # seconds of a call of the model
 EPISODES, TURNS, LONGEST = 64, (5, 20), 256  # episodes, turns of an episode, tokens of an action
 GOES_ON, STOP = 0, 1  # the tokens of the scripted model
 STEPS, SAVE_EVERY = 100, 50  # of a run, and between its checkpoints
 UPDATES = (0.1, 0.5, 1.0, 2.0)  # time of an update, in mean collections
-SAMPLING = Sampling(temperature=1.0, max_new_tokens=LONGEST, stop_ids=frozenset({STOP}))
+SAMPLING = SamplingOptions(temperature=1.0, max_new_tokens=LONGEST, stop_ids=frozenset({STOP}))
 
 ACTIONS: dict[str, Callable[[random.Random], int]] = {
     "even: 60 tokens": lambda rng: 60,
@@ -175,9 +175,9 @@ class Generator:
 
     def __init__(self, world: World, *, joins: bool):
         memory: Any = lambda model, rows: Scripted(world, rows)  # noqa: E731
-        self._method = Method("scripted", memory, lasts=True, joins=joins)
+        self._method = MemoryMethod("scripted", memory, lasts=True, joins=joins)
 
-    def session(self, seeds: Sequence[int], sampling: Sampling) -> HFSession:
+    def session(self, seeds: Sequence[int], sampling: SamplingOptions) -> HFSession:
         """Starts one episode per seed."""
         model: Any = None
         return HFSession(model, self._method, seeds, sampling)
@@ -212,8 +212,8 @@ def collect(
     world: Any = World(episodes, prompt=prompt)
     chat: Any = Chat()
     generator: Any = Generator(world, joins=joins)
-    collector = Collector(world, generator, chat, max_context=10**9, batch_wait=batch_wait)
-    starts = [Start(n, n) for n in range(len(episodes))]
+    collector = EpisodeCollector(world, generator, chat, max_context=10**9, batch_wait=batch_wait)
+    starts = [EpisodeStart(n, n) for n in range(len(episodes))]
     groups = collector.collect(starts, max_turns=10**9, sampling=SAMPLING, noise="")
     for episode, group in zip(episodes, groups, strict=True):
         played = [len(turn.action_ids) for turn in group.trajectories[0].turns]
@@ -282,7 +282,7 @@ def train(seconds: Sequence[float], update: float, *, ahead: bool, save_every: i
         save_every: steps between checkpoints.
     """
     timeline: Any = Timeline(seconds)
-    pipeline = Pipeline(timeline, timeline, lambda: None, ahead=ahead)
+    pipeline = RolloutPipeline(timeline, timeline, lambda: None, ahead=ahead)
     for step in range(len(seconds)):
         pipeline.collect(step)
         last = step + 1 == len(seconds)

@@ -13,7 +13,7 @@ from agentgym_train.config import Config
 from agentgym_train.data.types import Trajectory
 from agentgym_train.distributed import Distributed
 from agentgym_train.evaluation import evaluate
-from agentgym_train.models.chat import Chat
+from agentgym_train.models.chat import ChatTokens
 from agentgym_train.models.loading import device, load_tokenizer
 from agentgym_train.rollout.build import make_generator
 
@@ -49,7 +49,7 @@ def play(config: Config, described: pool.EnvDescription, model: Path, key: str) 
     generator = make_generator(
         config,
         str(model),
-        Chat(tokenizer, **config.template_options),
+        ChatTokens(tokenizer, **config.template_options),
         device=device(),
         distributed=Distributed(),
     )

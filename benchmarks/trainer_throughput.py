@@ -37,7 +37,7 @@ from agentgym_train.data.batching import Batch
 from agentgym_train.models.loading import load_tokenizer
 from agentgym_train.reporting import report
 from agentgym_train.run.prepare import prepare
-from agentgym_train.trainer import Trainer
+from agentgym_train.trainer import PolicyTrainer
 
 RESULT = Path(__file__).parent / "results" / "trainer_throughput.md"
 TRAINERS = ("agentgym-train", "TRL")
@@ -122,8 +122,8 @@ def ours(folder: Path, turns: int, clock: Clock) -> dict[str, float]:
             f"curriculum.turns={turns}",
         ],
     )
-    prepare(config, report.Display(Console(quiet=True))).release()
-    trainer = Trainer(assemble(config, own))
+    prepare(config, report.RunDisplay(Console(quiet=True))).release()
+    trainer = PolicyTrainer(assemble(config, own))
     trainer.algorithm = WholeGRPO()
     env = trainer.envs[0]
     env.open(trainer.distributed, trainer.generator, trainer.algorithm)
@@ -224,7 +224,7 @@ def run(rounds: int = 3, turns: list[int] = list(TURNS)) -> None:  # noqa: B006
         folder = Path(name)
         (folder / "config.toml").write_text(CONFIG.replace("FOLDER", str(folder / "made")))
         config = configuration.load(folder / "config.toml", [])
-        prepare(config, report.Display(Console(quiet=True))).release()
+        prepare(config, report.RunDisplay(Console(quiet=True))).release()
         for _ in range(rounds):
             for horizon in turns:
                 rows = 1

@@ -38,7 +38,7 @@ from agentgym_train.reporting import report
 from agentgym_train.rollout.build import describe
 from agentgym_train.run.folder import claim_folder
 from agentgym_train.run.prepare import prepare
-from agentgym_train.trainer import Trainer
+from agentgym_train.trainer import PolicyTrainer
 
 RESULT = Path(__file__).parent / "results" / "trl_maze.md"
 TRAINERS = ("agentgym-train", "TRL")
@@ -114,7 +114,7 @@ class Budget:
 def ours(config: configuration.Config, budget: Budget) -> None:
     """Trains with this trainer."""
     parts = assemble(config, claim_folder(config))
-    trainer = Trainer(parts)
+    trainer = PolicyTrainer(parts)
     model = load_policy(config.model, config.model.path, seed=config.run.seed)
 
     def on_step(row: dict[str, Any], groups: list[Group]) -> None:
@@ -236,7 +236,7 @@ def run(
     work.mkdir(parents=True, exist_ok=True)
     for seed in range(seeds):
         if not (work / f"start-{seed}" / "init").exists():
-            prepare(configured(work, seed), report.Display(Console(quiet=True))).release()
+            prepare(configured(work, seed), report.RunDisplay(Console(quiet=True))).release()
 
     def launch(trainer: str, seed: int) -> dict[str, Any]:
         out = work / f"{trainer}-{seed}.json"

@@ -25,9 +25,9 @@ import typer
 
 from agentgym_train.algorithms.policy_gradient import GRPO
 from agentgym_train.config import EngineConfig, LoraConfig, ModelConfig
-from agentgym_train.data.batching import Batch, Forward, pack
+from agentgym_train.data.batching import Batch, ForwardOutput, pack
 from agentgym_train.data.types import Group, Trajectory, Turn
-from agentgym_train.engine.deepspeed import Engine
+from agentgym_train.engine.deepspeed import TrainingEngine
 from agentgym_train.learning.update import update
 from agentgym_train.models.loading import load_policy
 
@@ -65,7 +65,7 @@ def groups(vocabulary: int) -> list[Group]:
     return [Group(0, [trajectory(number) for number in range(EPISODES)])]
 
 
-def plain_forward(model: Any, micro: Batch) -> Forward:
+def plain_forward(model: Any, micro: Batch) -> ForwardOutput:
     """Returns the log-probabilities from the logits of all action tokens at once."""
     wanted_BT = micro.action_BT[:, 1:]
     hidden_BTD = model.base_model(input_ids=micro.id_BT, use_cache=False).last_hidden_state
@@ -79,7 +79,7 @@ def plain_forward(model: Any, micro: Batch) -> Forward:
         stream_BT = stream_N.new_zeros(wanted_BT.shape).masked_scatter(wanted_BT, stream_N)
         return torch.nn.functional.pad(stream_BT, (1, 0))
 
-    return Forward(spread(logp_N), spread(entropy_N))
+    return ForwardOutput(spread(logp_N), spread(entropy_N))
 
 
 def memory(key: str) -> int:
@@ -93,7 +93,7 @@ def one(model: str, variant: str, updates: int) -> None:
     """Measures a variant in this process; prints seconds per update and bytes as JSON."""
     config = EngineConfig(zero_stage=2, lr=1e-5, micro_batch_tokens=4096)
     policy = load_policy(replace(VARIANTS[variant], path=model), model, seed=0)
-    engine = Engine(policy, config, dtype="float32")
+    engine = TrainingEngine(policy, config, dtype="float32")
     if variant == "plain":
         engine.forward = lambda micro, **_: plain_forward(policy, micro)  # type: ignore[method-assign]
     algorithm, made = GRPO(), groups(policy.config.vocab_size)

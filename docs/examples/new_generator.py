@@ -5,7 +5,7 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 import torch
 from transformers import AutoModelForCausalLM
 
-from agentgym_train import Generator, Sample, Session, choose, noise, take_over
+from agentgym_train import ActionSample, Generator, GeneratorSession, choose, noise, take_over
 
 
 class Background(Generator):
@@ -25,7 +25,7 @@ class Background(Generator):
         return Rows(self, seeds, sampling)
 
 
-class Rows(Session):
+class Rows(GeneratorSession):
     def __init__(self, generator, seeds, sampling):
         self.generator, self.seeds, self.sampling = generator, seeds, sampling
         self.history, self.turn = [[] for _ in seeds], [0 for _ in seeds]
@@ -57,4 +57,4 @@ class Rows(Session):
             ids, logps = ids + new[0], logps + new[1]
         self.history[row] += ids
         self.turn[row] += 1
-        return Sample(ids, logps, self.generator.version)
+        return ActionSample(ids, logps, self.generator.version)

@@ -26,8 +26,8 @@ import agentgym_envs
 import agentgym_train
 from agentgym_envs.envs.web.proxy import ProxyRequest
 from agentgym_envs.pool import EnvPool
-from agentgym_train.data.types import Status
-from agentgym_train.rollout.tasks import Start
+from agentgym_train.data.types import EpisodeStatus
+from agentgym_train.rollout.tasks import EpisodeStart
 from agentgym_websites.host import Host
 from agentgym_websites.site import ORIGINS
 
@@ -163,11 +163,11 @@ def test_11_a_last_action_that_cannot_be_read_keeps_the_score(science):
     """
     said = ["open door to greenhouse", "go to greenhouse", "??? eval(1 / 0)"]
     (group,), *_ = play(
-        science, [Start(0, 0, "find-plant-0")], lambda row, turn: said[turn], max_turns=3
+        science, [EpisodeStart(0, 0, "find-plant-0")], lambda row, turn: said[turn], max_turns=3
     )
     (t,) = group.trajectories
     assert (t.status, [turn.invalid for turn in t.turns]) == (
-        Status.TRUNCATED_HORIZON,
+        EpisodeStatus.TRUNCATED_HORIZON,
         [False, False, True],
     )
     assert t.score == t.total_reward > 0.1
@@ -263,7 +263,7 @@ def test_12_threads_and_processes_do_not_grow(science):
         for seed in range(count):
             play(
                 science,
-                [Start(0, seed, "find-plant-0")],
+                [EpisodeStart(0, seed, "find-plant-0")],
                 lambda row, turn: "look around",
                 max_turns=2,
             )

@@ -25,14 +25,14 @@ from agentgym_envs.pool import EnvPool
 from agentgym_train import plugins
 from agentgym_train.algorithms.policy_gradient import PolicyGradient
 from agentgym_train.curricula.schedules import ScalingInter
-from agentgym_train.data.batching import Forward, pack
-from agentgym_train.data.types import Group, Status, Turn
+from agentgym_train.data.batching import ForwardOutput, pack
+from agentgym_train.data.types import EpisodeStatus, Group, Turn
 from agentgym_train.distributed import Distributed
 from agentgym_train.engine import checkpoint, critic
 from agentgym_train.models import scratch
 from agentgym_train.models.loading import load_model
 from agentgym_train.reporting import metrics
-from agentgym_train.rollout.tasks import Start
+from agentgym_train.rollout.tasks import EpisodeStart
 
 pytestmark = pytest.mark.slow
 OURS = [
@@ -69,7 +69,7 @@ def one_of_three():
     plan = [*env.unwrapped.oracle()]
     (group,), *_, chat = collect(
         "agentgym/Maze-v1",
-        [Start(0, 5)] * 3,
+        [EpisodeStart(0, 5)] * 3,
         lambda row, turn: "look" if row else plan[turn],
         max_turns=len(plan),
         rooms=[4],
@@ -180,7 +180,7 @@ def outcome(options):
     logp_BT = (batch.logp_BT + 0.5 * torch.cos(batch.id_BT.float())).requires_grad_()
     bonus_BT = logp_BT**2 if "entropy" in algorithm.required_streams else None
     loss, _ = algorithm.loss(
-        Forward(logp_BT, logp_BT, bonus_BT, wave_BT + torch.cos(3 * wave_BT)), batch
+        ForwardOutput(logp_BT, logp_BT, bonus_BT, wave_BT + torch.cos(3 * wave_BT)), batch
     )
     loss.backward()
     return (
@@ -297,7 +297,7 @@ def test_04_what_was_sampled_is_what_is_trained(faulty, template):
         "encoded again, it would be others"
     )
     (group,), *_ = play(
-        faulty, [Start(0, 1)], lambda row, turn: list(letters), chat=chat, max_turns=3
+        faulty, [EpisodeStart(0, 1)], lambda row, turn: list(letters), chat=chat, max_turns=3
     )
     (end,) = {turn.action_ids[-1] for turn in group.trajectories[0].turns}
     batch = pack([group])
@@ -320,7 +320,7 @@ def test_05_a_hanging_environment_delays_no_other():
     began, times = time.monotonic(), []
     groups, collector, *_ = collect(
         FAULTY,
-        [Start(0, 1), Start(1, 2), Start(2, 3)],
+        [EpisodeStart(0, 1), EpisodeStart(1, 2), EpisodeStart(2, 3)],
         lambda row, turn: times.append((time.monotonic(), row)) or "ok",
         workers=3,
         timeout=1.5,
@@ -348,7 +348,7 @@ def test_06_an_exception_is_no_reward(faulty):
     Here, such an episode is in no batch.
     """
     groups, collector, *_ = play(
-        faulty, [Start(0, 1)] * 2, lambda row, turn: "ok" if row else "raise", retries=1
+        faulty, [EpisodeStart(0, 1)] * 2, lambda row, turn: "ok" if row else "raise", retries=1
     )
     (group,) = groups
     assert [(t.success, t.score) for t in group.trajectories] == [(True, 1.0)]
@@ -362,7 +362,7 @@ def test_06_an_exception_is_no_reward(faulty):
 def test_06_the_score_is_the_return():
     """There, the score of an episode was its last step's reward; here, it is the sum of all."""
     (group,), *_ = collect(
-        "hash_env:support/Hash-v0", [Start(0, 3)], lambda row, turn: f"go {turn}", length=4
+        "hash_env:support/Hash-v0", [EpisodeStart(0, 3)], lambda row, turn: f"go {turn}", length=4
     )
     (t,) = group.trajectories
     assert len({turn.reward for turn in t.turns}) == 4
@@ -376,8 +376,8 @@ def test_06_the_score_is_the_return():
 @pytest.mark.parametrize(
     ("limits", "status"),
     [
-        ({"max_turns": 3}, Status.TRUNCATED_HORIZON),
-        ({"max_turns": 50, "max_context": 80}, Status.TRUNCATED_CONTEXT),
+        ({"max_turns": 3}, EpisodeStatus.TRUNCATED_HORIZON),
+        ({"max_turns": 50, "max_context": 80}, EpisodeStatus.TRUNCATED_CONTEXT),
     ],
 )
 def test_07_an_episode_that_is_cut_off_says_so_and_keeps_every_token(faulty, limits, status):
@@ -385,7 +385,7 @@ def test_07_an_episode_that_is_cut_off_says_so_and_keeps_every_token(faulty, lim
 
     Here, both are marked, and no token is cut.
     """
-    groups, *_ = play(faulty, [Start(0, 1)], lambda row, turn: "ok", **limits)
+    groups, *_ = play(faulty, [EpisodeStart(0, 1)], lambda row, turn: "ok", **limits)
     (t,) = groups[0].trajectories
     assert t.status is status
     batch = pack(groups)
@@ -393,8 +393,8 @@ def test_07_an_episode_that_is_cut_off_says_so_and_keeps_every_token(faulty, lim
     assert batch.id_BT[batch.valid_BT].tolist() == shown
     assert len(shown) <= limits.get("max_context", 1000)
     means = metrics.means(metrics.totals(groups, Distributed()) | metrics.failed([]))
-    assert means["truncated_horizon"] == (status is Status.TRUNCATED_HORIZON)
-    assert means["truncated_context"] == (status is Status.TRUNCATED_CONTEXT)
+    assert means["truncated_horizon"] == (status is EpisodeStatus.TRUNCATED_HORIZON)
+    assert means["truncated_context"] == (status is EpisodeStatus.TRUNCATED_CONTEXT)
 
 
 # 13

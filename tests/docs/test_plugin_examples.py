@@ -19,7 +19,7 @@ from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError, ModelError
 from agentgym_train.generators.probe import ask
-from agentgym_train.protocols import RunContext, Sampling
+from agentgym_train.protocols import RunContext, SamplingOptions
 from agentgym_train.testing import (
     check_algorithm,
     check_curriculum,
@@ -99,7 +99,7 @@ def generator(tmp_path):
 
 
 def session(generator, rows):
-    return generator.session(range(rows), Sampling(1.0, 4, frozenset()))
+    return generator.session(range(rows), SamplingOptions(1.0, 4, frozenset()))
 
 
 def test_finished_rows_are_returned_while_the_rest_is_sampled(generator):

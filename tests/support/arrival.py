@@ -22,9 +22,9 @@ from agentgym_envs.tasks import stable_hash
 from agentgym_train.data.batching import pack
 from agentgym_train.generators.hf import HF
 from agentgym_train.models.policy import token_logps
-from agentgym_train.protocols import Sampling
-from agentgym_train.rollout.collector import Collector
-from agentgym_train.rollout.tasks import Start
+from agentgym_train.protocols import SamplingOptions
+from agentgym_train.rollout.collector import EpisodeCollector
+from agentgym_train.rollout.tasks import EpisodeStart
 
 EPISODES = 8
 
@@ -64,9 +64,9 @@ def digest(*values):
 
 def collect(collector, chat):
     return collector.collect(
-        [Start(row, row) for row in range(EPISODES)],
+        [EpisodeStart(row, row) for row in range(EPISODES)],
         max_turns=8,
-        sampling=Sampling(temperature=1.0, max_new_tokens=6, stop_ids=chat.stop_ids),
+        sampling=SamplingOptions(temperature=1.0, max_new_tokens=6, stop_ids=chat.stop_ids),
         noise="n",
     )
 
@@ -95,7 +95,7 @@ def main(file, order):
         tiny.chat(instructions=""),
         tiny.model(hidden_size=64, intermediate_size=256, vocabulary=500),
     )
-    collector = Collector(Pool(order), HF(model), chat, max_context=500)
+    collector = EpisodeCollector(Pool(order), HF(model), chat, max_context=500)
     groups = collect(collector, chat)
     policy = tiny.model(hidden_size=64, intermediate_size=256, vocabulary=500)
     digests = digested(groups) | {"gradient": learn(policy, groups)}

@@ -16,7 +16,7 @@ import torch
 from agentgym_train.algorithms.policy_gradient import GRPO
 from agentgym_train.data.batching import pack
 from agentgym_train.data.load_balancing import share_out
-from agentgym_train.engine.deepspeed import Engine
+from agentgym_train.engine.deepspeed import TrainingEngine
 from agentgym_train.learning.update import NotFiniteError, fill_streams, update
 from agentgym_train.models.loading import load_model
 
@@ -83,7 +83,7 @@ def skipped(model, config):
     """Three updates; see ``EQUAL``. Trajectories without loss are skipped, or not."""
     results = {}
     for algorithm in (GRPO(), Full()):
-        engine = Engine(load_model(model, "float32"), config, dtype="float32")
+        engine = TrainingEngine(load_model(model, "float32"), config, dtype="float32")
         with closing(engine):
             steps = [
                 run(engine, algorithm, own(groups(equal), engine.distributed), config)
@@ -99,7 +99,7 @@ def skipped(model, config):
 
 def blamed(model, config):
     """Returns the episodes that each process blames, and the number of those that had moved."""
-    engine = Engine(load_model(model, "float32"), config, dtype="float32")
+    engine = TrainingEngine(load_model(model, "float32"), config, dtype="float32")
     with closing(engine):
         distributed = engine.distributed
         mine = own(groups(), distributed)
@@ -122,7 +122,7 @@ def blamed(model, config):
 
 def shared(model, config):
     """Returns the rows that each process computes, and a stream that the other one computes."""
-    engine = Engine(load_model(model, "float32"), config, dtype="float32")
+    engine = TrainingEngine(load_model(model, "float32"), config, dtype="float32")
     with closing(engine):
         distributed = engine.distributed
         batch = pack(own(groups(), distributed, EMPTY))

@@ -5,7 +5,7 @@ import dataclasses
 from agentgym_train.distributed import Distributed
 from agentgym_train.engine import checkpoint
 
-STATE = checkpoint.State(
+STATE = checkpoint.CheckpointState(
     step=2,
     curricula={"Maze": {"turns": 5}},
     zero_stage=2,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import torch
 from transformers import AutoModelForCausalLM
 
-from agentgym_train import Curriculum, Generator, Sample
+from agentgym_train import ActionSample, Curriculum, Generator
 
 
 class Responsive(Curriculum):
@@ -137,4 +137,4 @@ class _Session:
             ids.append(rng.choices(range(len(logp_V)), logp_V.exp().tolist())[0])
             logps.append(float(logp_V[ids[-1]]))
         history += ids
-        return Sample(ids, logps, self._version)
+        return ActionSample(ids, logps, self._version)

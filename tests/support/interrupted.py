@@ -25,20 +25,28 @@ import torch.distributed as dist
 
 from agentgym_train import config as configuration
 from agentgym_train.assembly import assemble
-from agentgym_train.engine.deepspeed import Engine
-from agentgym_train.rollout.collector import Collector
-from agentgym_train.trainer import Trainer
+from agentgym_train.engine.deepspeed import TrainingEngine
+from agentgym_train.rollout.collector import EpisodeCollector
+from agentgym_train.trainer import PolicyTrainer
 
 KILLS = {
-    "collecting": (Collector, "_act", 12),  # in the second step of the first run
-    "learning": (Engine, "step", 2),  # between the two minibatches
-    "saving": (Engine, "save_model", 1),  # the engine's part is written, the model's part is not
+    "collecting": (EpisodeCollector, "_act", 12),  # in the second step of the first run
+    "learning": (TrainingEngine, "step", 2),  # between the two minibatches
+    "saving": (
+        TrainingEngine,
+        "save_model",
+        1,
+    ),  # the engine's part is written, the model's part is not
 }
 """Name → class, method and number of the call that kills the process."""
 KILLS_AHEAD = {
-    "saving": (Engine, "save_model", 1),  # of step 2
-    "collecting": (Collector, "_act", 18),  # in step 4, which is collected during the update of 3
-    "learning": (Engine, "step", 4),  # of step 4
+    "saving": (TrainingEngine, "save_model", 1),  # of step 2
+    "collecting": (
+        EpisodeCollector,
+        "_act",
+        18,
+    ),  # in step 4, which is collected during the update of 3
+    "learning": (TrainingEngine, "step", 4),  # of step 4
 }
 """The same where two steps are between checkpoints. The first kill leaves no checkpoint."""
 
@@ -83,7 +91,7 @@ def work(rank, config_file, kill):
     config = configuration.load(config_file)
     folder = Path(config.run.folder)
     folder.mkdir(parents=True, exist_ok=True)
-    trainer = Trainer(assemble(config, folder))
+    trainer = PolicyTrainer(assemble(config, folder))
     if kill and rank == trainer.distributed.size - 1:
         kill_at(*kill)
     watch_collectives()

@@ -18,7 +18,7 @@ import torch
 from agentgym_train.algorithms.policy_gradient import GRPO
 from agentgym_train.config import LoraConfig, ModelConfig
 from agentgym_train.data.batching import pack
-from agentgym_train.engine.deepspeed import Engine, Frozen, loading
+from agentgym_train.engine.deepspeed import FrozenModel, TrainingEngine, loading
 from agentgym_train.learning.update import update
 from agentgym_train.models.loading import load_model, load_policy
 from agentgym_train.models.lora import parts
@@ -38,7 +38,7 @@ def made(model, stage, dtype, lora=LORA, **options):
     config = replace(one_step.CONFIG, zero_stage=stage, zero=zero, lr=RATE, **options)
     with loading(config, dtype):
         policy = load_policy(ModelConfig(dtype=dtype, lora=lora), model, seed=0)
-    return Engine(policy, config, dtype=dtype), config
+    return TrainingEngine(policy, config, dtype=dtype), config
 
 
 def frozen(model, config, dtype):
@@ -46,7 +46,7 @@ def frozen(model, config, dtype):
     with loading(config, dtype):
         loaded = load_model(model, dtype)
     with torch.no_grad():
-        reference = Frozen(loaded, config, dtype=dtype, temperature=1.0)
+        reference = FrozenModel(loaded, config, dtype=dtype, temperature=1.0)
         logp_BT = reference.forward(pack(one_step.groups()[:2])).logp_BT
     whole = sum(parameter.numel() for parameter in loaded.parameters())
     assert (whole == 0) == (config.zero_stage == 3), "a reference is sharded as the policy is"

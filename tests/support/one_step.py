@@ -14,9 +14,9 @@ import torch
 
 from agentgym_train.algorithms.policy_gradient import GRPO
 from agentgym_train.config import EngineConfig, ModelConfig
-from agentgym_train.data.batching import Forward, pack
+from agentgym_train.data.batching import ForwardOutput, pack
 from agentgym_train.data.types import Group, Trajectory, Turn
-from agentgym_train.engine.deepspeed import Engine, loading
+from agentgym_train.engine.deepspeed import TrainingEngine, loading
 from agentgym_train.learning.update import update
 from agentgym_train.models import chunked_head
 from agentgym_train.models.loading import load_policy
@@ -79,7 +79,7 @@ def plain(model, batch, temperature=1.0):
     logp = (logits.float() / temperature).log_softmax(-1)
     logp_BT = torch.zeros(batch.id_BT.shape)
     logp_BT[:, 1:] = logp.gather(2, batch.id_BT[:, 1:, None])[..., 0]
-    return Forward(logp_BT.where(batch.action_BT, 0.0))
+    return ForwardOutput(logp_BT.where(batch.action_BT, 0.0))
 
 
 def _model_config(name, dtype, layers):
@@ -96,7 +96,7 @@ def work(rank, model, out, *cases):
         config = replace(CONFIG, zero_stage=stage, zero=zero, minibatches=minibatches)
         with loading(config, dtype):
             policy = load_policy(_model_config(name, dtype, layers), model, seed=0)
-        engine = Engine(policy, config, dtype=dtype, temperature=1.0)
+        engine = TrainingEngine(policy, config, dtype=dtype, temperature=1.0)
         share = range(GROUPS) if engine.distributed.size == 1 else SHARES[rank]
         mine = [g for g in groups(played) if g.number in share]
         batch = GRPO().compute_advantages(pack(mine), mine, engine.distributed)

@@ -3,8 +3,8 @@
 import tiny
 
 from agentgym_envs.pool import EnvPool
-from agentgym_train.protocols import Sample, Sampling
-from agentgym_train.rollout.collector import Collector
+from agentgym_train.protocols import ActionSample, SamplingOptions
+from agentgym_train.rollout.collector import EpisodeCollector
 
 
 class ScriptedGenerator:
@@ -57,7 +57,7 @@ class _Session:
             else self.generator.tokenizer(action, add_special_tokens=False)["input_ids"]
         )
         ids = [*ids, next(iter(self.sampling.stop_ids))]
-        return Sample(ids, [-0.1] * len(ids), self.generator.version)
+        return ActionSample(ids, [-0.1] * len(ids), self.generator.version)
 
     def restart(self, row):
         self.turn.pop(row, None)
@@ -72,10 +72,10 @@ class _Session:
 def play(pool, starts, script, *, chat=None, max_turns=10, max_context=1000, **options):
     """Plays a script in a pool; returns the groups, the collector, the generator and the chat."""
     chat = chat or tiny.chat(instructions="")
-    sampling = Sampling(temperature=1.0, max_new_tokens=8, stop_ids=chat.stop_ids)
+    sampling = SamplingOptions(temperature=1.0, max_new_tokens=8, stop_ids=chat.stop_ids)
     generator = ScriptedGenerator(script, chat.tokenizer)
     generator.load([], 4)
-    collector = Collector(pool, generator, chat, max_context=max_context, **options)
+    collector = EpisodeCollector(pool, generator, chat, max_context=max_context, **options)
     return (
         collector.collect(starts, max_turns=max_turns, sampling=sampling, noise="n"),
         collector,

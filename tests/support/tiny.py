@@ -5,8 +5,8 @@ from transformers import CONFIG_MAPPING, AutoModelForCausalLM, Qwen2Config, Qwen
 
 from agentgym_train.distributed import Distributed
 from agentgym_train.models import scratch
-from agentgym_train.models.chat import Chat
-from agentgym_train.protocols import GeneratorContext, Sampling
+from agentgym_train.models.chat import ChatTokens
+from agentgym_train.protocols import GeneratorContext, SamplingOptions
 
 # Similar to ChatML: a separator follows the end of each message.
 CHATML = (
@@ -54,7 +54,7 @@ def context(folder, *, dtype=torch.float32, max_rows=0):
         dtype=dtype,
         max_context=512,
         max_rows=max_rows,
-        sampling=Sampling(temperature=1.0, max_new_tokens=6, stop_ids=frozenset()),
+        sampling=SamplingOptions(temperature=1.0, max_new_tokens=6, stop_ids=frozenset()),
         seed=0,
         distributed=Distributed(),
     )
@@ -85,7 +85,7 @@ def save(folder, *, template=None, seed=0, hidden=32, layers=2):
 
 def chat(template=CHATML, instructions="Be brief."):
     """Returns a chat over the tiny tokenizer."""
-    return Chat(tokenizer(template), instructions)
+    return ChatTokens(tokenizer(template), instructions)
 
 
 WINDOW = 16

@@ -7,7 +7,7 @@ from agentgym_train import config as configuration
 from agentgym_train.assembly import assemble
 from agentgym_train.run import prepare
 from agentgym_train.run.folder import claim_folder
-from agentgym_train.trainer import Trainer
+from agentgym_train.trainer import PolicyTrainer
 
 
 def make(home, options):
@@ -21,4 +21,4 @@ def make(home, options):
         small_run.write(home, **({"model": {"path": model, "max_context": 512}} | options))
     )
     prepare.check(config)
-    return Trainer(assemble(config, claim_folder(config)))
+    return PolicyTrainer(assemble(config, claim_folder(config)))

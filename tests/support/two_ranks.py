@@ -12,13 +12,15 @@ import sys
 import time
 
 from agentgym_envs.stopping import stop
-from agentgym_train.run.launch import Launched, follow_command
+from agentgym_train.run.launch import LaunchedProcesses, follow_command
 
 
 def command(file):
     with stop.handled():
         try:
-            with Launched([sys.executable, __file__, "launcher", file], os.environ) as launched:
+            with LaunchedProcesses(
+                [sys.executable, __file__, "launcher", file], os.environ
+            ) as launched:
                 status = launched.wait()
         except KeyboardInterrupt:
             status = stop.exit_status

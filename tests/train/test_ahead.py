@@ -18,12 +18,17 @@ from agentgym_envs.pool import EnvDescription
 from agentgym_train import config as configuration
 from agentgym_train import plugins
 from agentgym_train.algorithms.policy_gradient import GRPO
-from agentgym_train.data.types import Failure, Group, Trajectory, Turn
+from agentgym_train.data.types import EpisodeFailure, Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError
 from agentgym_train.protocols import StepPlan
 from agentgym_train.reporting import metrics
-from agentgym_train.rollout.pipeline import Collected, Collection, Pipeline, TrainingEnv
+from agentgym_train.rollout.pipeline import (
+    CollectedStep,
+    RolloutPipeline,
+    StepCollection,
+    TrainingEnv,
+)
 
 AHEAD = {name: section for name, section in small_run.HASH.items() if name != "model"} | {
     "rollout": {"ahead": 1},
@@ -67,7 +72,7 @@ class Noted:
 def test_the_order_of_six_steps_with_a_pause_after_every_third_one(ahead, expected):
     """Ahead nothing sleeps, and nothing is collected in a pause."""
     noted = Noted()
-    pipeline = Pipeline(noted, noted, noted.load, ahead=ahead)
+    pipeline = RolloutPipeline(noted, noted, noted.load, ahead=ahead)
     for step in range(6):
         pipeline.collect(step)
         pipeline.begin_update(step, pause=step % 3 == 2)
@@ -90,8 +95,8 @@ class Env:
 
 
 def collected(plan):
-    failure = Failure("", 0, 0, threading.current_thread().name, given_up=False)
-    return Collected(plan, [], [failure])
+    failure = EpisodeFailure("", 0, 0, threading.current_thread().name, given_up=False)
+    return CollectedStep(plan, [], [failure])
 
 
 def test_environments_side_by_side_are_collected_at_the_same_time():
@@ -102,7 +107,7 @@ def test_environments_side_by_side_are_collected_at_the_same_time():
         barrier.wait()
         return collected(step)
 
-    collection = Collection([Env(meet), Env(meet)], beside=False, side_by_side=True)
+    collection = StepCollection([Env(meet), Env(meet)], beside=False, side_by_side=True)
     collection.start(7)
     assert [part.plan.horizon for part in collection.finish()] == [7, 7]
 
@@ -118,7 +123,7 @@ def test_otherwise_one_follows_the_other_in_one_thread(beside, name):
         playing.remove(step)
         return collected(step)
 
-    collection = Collection([Env(play)] * 3, beside=beside, side_by_side=False)
+    collection = StepCollection([Env(play)] * 3, beside=beside, side_by_side=False)
     collection.start(2)
     assert [part.failures[0].error for part in collection.finish()] == [name] * 3
     assert most == [1, 1, 1]
@@ -130,7 +135,7 @@ def test_an_error_of_one_environment_is_raised_while_another_one_is_still_played
     def fail(step):
         raise ConfigError("no task")
 
-    collection = Collection(
+    collection = StepCollection(
         [Env(lambda step: going_on.wait(30)), Env(fail)], beside=True, side_by_side=True
     )
     collection.start(0)

@@ -65,10 +65,10 @@ def test_all_parts_of_a_run_have_the_threads_that_its_file_names(tmp_path, monke
 
     monkeypatch.setattr(scratch, "make", make)
     monkeypatch.setattr(work, "work_on_policy", lambda *args: None)
-    assert threads(lambda: repair.prepare_init(config, tmp_path, report.Display(console))) == 3
+    assert threads(lambda: repair.prepare_init(config, tmp_path, report.RunDisplay(console))) == 3
     assert threads(lambda: work.work(tmp_path, console)) == 3
     tiny.save(tmp_path / "model", template=tiny.CHATML)
-    monkeypatch.setattr(evaluate, "evaluate", lambda *args: evaluate.Played([], []))
+    monkeypatch.setattr(evaluate, "evaluate", lambda *args: evaluate.PlayedEpisodes([], []))
     monkeypatch.setattr(evaluate, "overall", lambda played: {})
     monkeypatch.setattr(report, "table", lambda rows: "")
     assert threads(lambda: work.evaluate_checkpoint(tmp_path, None, [], console)) == 3

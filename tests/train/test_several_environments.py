@@ -18,7 +18,7 @@ from agentgym_envs.evaluate import record
 from agentgym_envs.pool import EnvDescription
 from agentgym_train import cli
 from agentgym_train import config as configuration
-from agentgym_train.data.types import Failure
+from agentgym_train.data.types import EpisodeFailure
 from agentgym_train.errors import ConfigError, FaultBudgetError
 from agentgym_train.reporting import metrics
 from agentgym_train.rollout.pipeline import make_training_envs
@@ -232,7 +232,7 @@ def test_each_has_a_budget_of_failures_of_its_own(tmp_path):
             made.note_failures(
                 0,
                 made.envs[0],
-                [Failure("", 5, 0, "elsewhere", given_up=True)] * 9,
+                [EpisodeFailure("", 5, 0, "elsewhere", given_up=True)] * 9,
                 evaluation=evaluation,
             )
         with pytest.raises(FaultBudgetError, match=message):

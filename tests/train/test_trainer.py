@@ -20,7 +20,7 @@ from transformers import AutoModelForCausalLM
 from agentgym_envs.errors import BrokenPlugin, EnvFailure
 from agentgym_train.data.batching import pack
 from agentgym_train.data.load_balancing import share_out
-from agentgym_train.data.types import Failure
+from agentgym_train.data.types import EpisodeFailure
 from agentgym_train.distributed import Distributed
 from agentgym_train.engine import checkpoint
 from agentgym_train.errors import ConfigError, FaultBudgetError, ModelError, TrainingError
@@ -491,7 +491,7 @@ def test_failures_of_an_evaluation_are_told_and_not_charged_to_the_budget(specia
         (0, True, False)
     ] * 2 + [(0, True, True)] * 2
     special.check_failures(0)
-    special.note_failures(1, env, [Failure("", 5, 0, "while training", given_up=True)] * 10)
+    special.note_failures(1, env, [EpisodeFailure("", 5, 0, "while training", given_up=True)] * 10)
     with raises(FaultBudgetError, "10 episodes", "Faulty", "10 × seed 5: while training"):
         special.check_failures(0)
 

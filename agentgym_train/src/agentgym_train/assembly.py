@@ -12,10 +12,10 @@ from agentgym_envs.errors import AgentGymError
 from agentgym_envs.pool import EnvDescription
 from agentgym_train import config as configuration
 from agentgym_train import plugins
-from agentgym_train.config import SCRATCH, Config, Settings
+from agentgym_train.config import SCRATCH, Config, SharedSettings
 from agentgym_train.distributed import Distributed
 from agentgym_train.engine import checkpoint, critic
-from agentgym_train.engine.deepspeed import Engine, loading
+from agentgym_train.engine.deepspeed import TrainingEngine, loading
 from agentgym_train.errors import ConfigError
 from agentgym_train.models.loading import device, load_policy, load_tokenizer
 from agentgym_train.protocols import Algorithm, Generator, Tracker
@@ -24,7 +24,7 @@ from agentgym_train.rollout.pipeline import TrainingEnv, make_training_envs
 
 
 @dataclass(frozen=True)
-class Parts:
+class RunParts:
     """The parts of one process of a run."""
 
     config: Config
@@ -37,7 +37,7 @@ class Parts:
     held_out: Sequence[EnvDescription]
     """The environments of evaluation, in the order of ``envs``."""
     algorithm: Algorithm
-    engines: Sequence[Engine]
+    engines: Sequence[TrainingEngine]
     """The policy's engine, and the critic's if the critic is a separate model."""
     generator: Generator
     model_config: Any
@@ -48,7 +48,7 @@ class Parts:
     """The checkpoint to resume from."""
 
 
-def assemble(config: Config, folder: Path) -> Parts:
+def assemble(config: Config, folder: Path) -> RunParts:
     """Assembles a run; all processes call it.
 
     Args:
@@ -77,7 +77,7 @@ def assemble(config: Config, folder: Path) -> Parts:
         device=engines[0].device,
         distributed=engines[0].distributed,
     )
-    return Parts(
+    return RunParts(
         config=config,
         folder=folder,
         model_path=model_path,
@@ -93,7 +93,7 @@ def assemble(config: Config, folder: Path) -> Parts:
     )
 
 
-def make_trackers(config: Settings, folder: Path, distributed: Distributed) -> list[Tracker]:
+def make_trackers(config: SharedSettings, folder: Path, distributed: Distributed) -> list[Tracker]:
     """Returns the configured trackers; only the main process has any."""
     tables = config.tracker if distributed.is_main else []
     tree = configuration.tree(config)

@@ -17,7 +17,7 @@ from agentgym_envs.stopping import GRACE, follow, stop
 from agentgym_envs.terminal import CommandConsole, tolerate_any_encoding, version_option
 from agentgym_train import config as configuration
 from agentgym_train.config import Config
-from agentgym_train.files import Lock
+from agentgym_train.files import FolderLock
 from agentgym_train.plugins import KINDS, culprit, resolved
 from agentgym_train.reward.config import RewardConfig, load
 from agentgym_train.run import hosts as run_variables
@@ -25,7 +25,7 @@ from agentgym_train.run.hosts import check_hosts, launcher_variables, read_hosts
 from agentgym_train.run.launch import (
     FOLLOW,
     LIMIT,
-    Launched,
+    LaunchedProcesses,
     check_launcher,
     check_prepared,
     follow_command,
@@ -99,12 +99,12 @@ def run(
     raise typer.Exit(status)
 
 
-def get_ready(config: Config | RewardConfig, processes: int) -> Lock:
+def get_ready(config: Config | RewardConfig, processes: int) -> FolderLock:
     """Checks a run and prepares its folder; returns the folder's lock."""
     from agentgym_train.reporting import report
     from agentgym_train.run.prepare import prepare as prepare_folder
 
-    with report.Display(out) as display:
+    with report.RunDisplay(out) as display:
         return prepare_folder(config, display, processes=processes)
 
 
@@ -116,7 +116,7 @@ def launch(folder: Path, processes: int, hostfile: Path | None, *, port: int) ->
             ours = {**launcher_variables(os.environ), FOLLOW: "1"}
             file = hostfile and stack.enter_context(run_variables.carried_variables(folder, ours))
             command = launch_command(folder, processes, hostfile, port=port, variables=file)
-            launched = stack.enter_context(Launched(command, ours))
+            launched = stack.enter_context(LaunchedProcesses(command, ours))
             stop.last.append(launched.kill)
             return launched.wait()
     except KeyboardInterrupt:

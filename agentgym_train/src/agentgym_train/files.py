@@ -148,7 +148,7 @@ def sync(path: Path) -> None:
         os.close(number)
 
 
-class Lock:
+class FolderLock:
     """A run folder's lock, held until this process ends in any way.
 
     The first process of a run takes the lock alone, then shares it with the processes that it

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Sample:
+class ActionSample:
     """An action that a generator sampled for one row."""
 
     ids: list[int]
@@ -30,7 +30,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Sampling:
+class SamplingOptions:
     """Sampling options."""
 
     temperature: float
@@ -38,7 +38,7 @@ class Sampling:
     stop_ids: frozenset[int]
 
 
-class Session(ABC):
+class GeneratorSession(ABC):
     """Episodes in progress, one per row.
 
     It keeps the state that makes continuing cheap, such as a key-value cache.
@@ -54,7 +54,7 @@ class Session(ABC):
         """
 
     @abstractmethod
-    def poll(self, timeout: float | None = None) -> dict[int, Sample]:
+    def poll(self, timeout: float | None = None) -> dict[int, ActionSample]:
         """Returns the new samples by row.
 
         It blocks until at least one submitted row is sampled, or until the time is over. Without a
@@ -132,7 +132,7 @@ class Generator(ABC):
         """
 
     @abstractmethod
-    def session(self, seeds: Sequence[int], sampling: Sampling) -> Session:
+    def session(self, seeds: Sequence[int], sampling: SamplingOptions) -> GeneratorSession:
         """Starts one episode per seed, in rows 0, 1, ….
 
         The noise of a token is a function of three things only: its episode's seed, its turn
@@ -172,7 +172,7 @@ class GeneratorContext:
     max_rows: int
     """Maximum number of rows in progress at a time; 0: no limit. A row is in progress from its
     first ``submit`` to its ``finish``."""
-    sampling: Sampling
+    sampling: SamplingOptions
     """The options of the run's sessions."""
     seed: int
     """The seed of the run."""

@@ -13,19 +13,19 @@ import pydantic
 from agentgym_envs.errors import AgentGymError, BrokenPlugin
 from agentgym_envs.plugins import Plugin, discover, distribution, load
 from agentgym_train import protocols
-from agentgym_train.config import Settings, build, tree, without_none
+from agentgym_train.config import SharedSettings, build, tree, without_none
 from agentgym_train.config.schema import PLUGIN_GROUPS
 from agentgym_train.errors import ConfigError
 
 T = TypeVar("T")
-S = TypeVar("S", bound=Settings)
+S = TypeVar("S", bound=SharedSettings)
 OURS = "agentgym-train"
 AHEAD_CAP = 2.0
 """Default of ``algorithm.importance_cap`` with ``rollout.ahead``: that of Yao et al. (2025)."""
 
 
 @dataclass(frozen=True)
-class Kind(Generic[T]):
+class PluginKind(Generic[T]):
     """A kind of plugin: one entry-point group.
 
     Attributes:
@@ -41,17 +41,17 @@ class Kind(Generic[T]):
     many: bool = False
 
 
-def _kind(section: str, base: Any, *, many: bool = False) -> Kind[Any]:
-    return Kind(section, PLUGIN_GROUPS[section], base, many)
+def _kind(section: str, base: Any, *, many: bool = False) -> PluginKind[Any]:
+    return PluginKind(section, PLUGIN_GROUPS[section], base, many)
 
 
-ALGORITHM: Kind[protocols.Algorithm] = _kind("algorithm", protocols.Algorithm)
-CURRICULUM: Kind[protocols.Curriculum] = _kind("curriculum", protocols.Curriculum)
-GENERATOR: Kind[protocols.Generator] = _kind("generator", protocols.Generator)
-SOURCE: Kind[protocols.Source] = _kind("source", protocols.Source)
-SCORER: Kind[protocols.Scorer] = _kind("scorer", protocols.Scorer, many=True)
-TRACKER: Kind[protocols.Tracker] = _kind("tracker", protocols.Tracker, many=True)
-KINDS: tuple[Kind[Any], ...] = (ALGORITHM, CURRICULUM, GENERATOR, SOURCE, SCORER, TRACKER)
+ALGORITHM: PluginKind[protocols.Algorithm] = _kind("algorithm", protocols.Algorithm)
+CURRICULUM: PluginKind[protocols.Curriculum] = _kind("curriculum", protocols.Curriculum)
+GENERATOR: PluginKind[protocols.Generator] = _kind("generator", protocols.Generator)
+SOURCE: PluginKind[protocols.Source] = _kind("source", protocols.Source)
+SCORER: PluginKind[protocols.Scorer] = _kind("scorer", protocols.Scorer, many=True)
+TRACKER: PluginKind[protocols.Tracker] = _kind("tracker", protocols.Tracker, many=True)
+KINDS: tuple[PluginKind[Any], ...] = (ALGORITHM, CURRICULUM, GENERATOR, SOURCE, SCORER, TRACKER)
 _by_place: dict[str, Any] = {}
 """The plugins that were chosen by "module:Class" or "./file.py:Class"."""
 
@@ -65,7 +65,7 @@ class NoOptions:
 class ChosenPlugin(Generic[T]):
     """A plugin with the options of a configuration; :func:`make` makes it."""
 
-    kind: Kind[T]
+    kind: PluginKind[T]
     cls: type[T]
     options: Any
     """An object of :func:`options_class`."""
@@ -87,7 +87,7 @@ class ChosenPlugin(Generic[T]):
         return built
 
 
-def make(kind: Kind[T], options: Mapping[str, Any]) -> ChosenPlugin[T]:
+def make(kind: PluginKind[T], options: Mapping[str, Any]) -> ChosenPlugin[T]:
     """Loads the plugin that a configuration section names, and reads its options.
 
     Args:
@@ -125,7 +125,7 @@ def make(kind: Kind[T], options: Mapping[str, Any]) -> ChosenPlugin[T]:
     return ChosenPlugin(kind, cls, made, label)
 
 
-def make_object(kind: Kind[T], options: Mapping[str, Any], *parts: Any) -> T:
+def make_object(kind: PluginKind[T], options: Mapping[str, Any], *parts: Any) -> T:
     """Does :func:`make` and then :meth:`ChosenPlugin.build`."""
     return make(kind, options).build(*parts)
 
@@ -140,7 +140,7 @@ def options_class(cls: Any) -> type:
 
 
 def make_parts(
-    kind: Kind[T], tables: Sequence[Mapping[str, Any]], *, whole: type, called: str
+    kind: PluginKind[T], tables: Sequence[Mapping[str, Any]], *, whole: type, called: str
 ) -> tuple[tuple[ChosenPlugin[T], ...], tuple[dict[str, Any], ...]]:
     """Builds the plugins that another of their kind is made of.
 
@@ -286,7 +286,7 @@ def _curriculum(table: Mapping[str, Any], section: str = CURRICULUM.section) -> 
     return options(table, make(replace(CURRICULUM, section=section), table))
 
 
-def _tables(kind: Kind[Any], tables: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _tables(kind: PluginKind[Any], tables: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     named = zip(_sections(kind.section, len(tables)), tables, strict=True)
     return [options(table, make(replace(kind, section=section), table)) for section, table in named]
 
@@ -309,7 +309,7 @@ def options(section: Mapping[str, Any], plugin: ChosenPlugin[Any]) -> dict[str, 
     return {"name": section["name"], **without_none(plain)}
 
 
-def code(config: Settings) -> dict[str, str]:
+def code(config: SharedSettings) -> dict[str, str]:
     """Returns a checksum of the file of each plugin that is named by its place.
 
     The place is "module:Class" or "./file.py:Class". A registered plugin has a version instead.

@@ -1,8 +1,9 @@
 """The base classes of plugins.
 
 All kinds follow one pattern: a plugin is one class. It inherits from ``Algorithm``,
-``Curriculum``, ``Generator`` (which starts a ``Session``), ``Source``, ``Scorer`` or ``Tracker``.
-An entry point names it, or its place: "module:Class" or "./file.py:Class" (see ``plugins.py``).
+``Curriculum``, ``Generator`` (which starts a ``GeneratorSession``), ``Source``, ``Scorer`` or
+``Tracker``. An entry point names it, or its place: "module:Class" or "./file.py:Class" (see
+``plugins.py``).
 
 Its options are the fields of a frozen dataclass. They are keys of the configuration file, and an
 unknown key is an error. A plugin without state is this dataclass itself. A plugin with state has a
@@ -24,21 +25,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from agentgym_train.generator_protocol import ActionSample as ActionSample
 from agentgym_train.generator_protocol import Generator as Generator
 from agentgym_train.generator_protocol import GeneratorContext as GeneratorContext
-from agentgym_train.generator_protocol import Sample as Sample
-from agentgym_train.generator_protocol import Sampling as Sampling
-from agentgym_train.generator_protocol import Session as Session
+from agentgym_train.generator_protocol import GeneratorSession as GeneratorSession
+from agentgym_train.generator_protocol import SamplingOptions as SamplingOptions
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from agentgym_envs.pool import EnvDescription
     from agentgym_train.config import Config
-    from agentgym_train.data.batching import Batch, Forward
-    from agentgym_train.data.types import Failure, Group, Trajectory
+    from agentgym_train.data.batching import Batch, ForwardOutput
+    from agentgym_train.data.types import EpisodeFailure, Group, Trajectory
     from agentgym_train.distributed import Distributed
-    from agentgym_train.models.chat import Chat
+    from agentgym_train.models.chat import ChatTokens
 
 STREAMS = {
     "reference": "log-probabilities under the initial policy",
@@ -119,7 +120,7 @@ class Algorithm(ABC):
         return torch.zeros(len(batch.group_B), dtype=torch.bool)
 
     @abstractmethod
-    def loss(self, forward: Forward, micro: Batch) -> tuple[Tensor, dict[str, Tensor]]:
+    def loss(self, forward: ForwardOutput, micro: Batch) -> tuple[Tensor, dict[str, Tensor]]:
         """Returns the summed loss of a micro-batch, and sums to log.
 
         The loss must depend on ``forward.logp_BT``, and on ``forward.value_BT`` if "value" is
@@ -192,7 +193,7 @@ class RunContext:
     config: Config
     distributed: Distributed
     generator: Generator
-    chat: Chat
+    chat: ChatTokens
     training: EnvDescription
     """The training environment, its tasks and their difficulties."""
     groups: Sequence[int]
@@ -243,7 +244,7 @@ class Source(ABC):
         return cls(options, context)  # type: ignore[call-arg]
 
     @property
-    def failures(self) -> Sequence[Failure]:
+    def failures(self) -> Sequence[EpisodeFailure]:
         """Environment failures of the latest step; none by default. A failure is never a reward."""
         return ()
 

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_train import plugins
-from agentgym_train.assembly import Parts
-from agentgym_train.data.batching import Batch, Forward, pack
-from agentgym_train.data.types import Failure, Group
+from agentgym_train.assembly import RunParts
+from agentgym_train.data.batching import Batch, ForwardOutput, pack
+from agentgym_train.data.types import EpisodeFailure, Group
 from agentgym_train.engine import checkpoint
-from agentgym_train.engine.deepspeed import Frozen, loading
+from agentgym_train.engine.deepspeed import FrozenModel, loading
 from agentgym_train.errors import ConfigError, FaultBudgetError, TrainingError
 from agentgym_train.files import write_whole
 from agentgym_train.generators.probe import check_logps
@@ -29,14 +29,19 @@ from agentgym_train.protocols import StepPlan
 from agentgym_train.reporting import metrics
 from agentgym_train.reporting.metrics import FailureLog, MetricsFile
 from agentgym_train.rollout.build import sampling
-from agentgym_train.rollout.pipeline import Collected, Collection, Pipeline, TrainingEnv
+from agentgym_train.rollout.pipeline import (
+    CollectedStep,
+    RolloutPipeline,
+    StepCollection,
+    TrainingEnv,
+)
 from agentgym_train.scorers import rewards
 
 Log = Callable[[dict[str, Any], list[Group]], None]
 Evaluate = Callable[[int], object]
 
 
-class Trainer:
+class PolicyTrainer:
     """Runs the part of a training run that belongs to one process.
 
     Args:
@@ -44,7 +49,7 @@ class Trainer:
             resumed.
     """
 
-    def __init__(self, parts: Parts):
+    def __init__(self, parts: RunParts):
         self.config, self.folder, self.tokenizer = parts.config, parts.folder, parts.tokenizer
         self.envs, self.algorithm, self.generator = parts.envs, parts.algorithm, parts.generator
         self.engines, self.shape = parts.engines, parts.shape
@@ -61,8 +66,10 @@ class Trainer:
         self._check_generator(parts.model_config)
         self.sleep()
         ahead = bool(self.config.rollout.ahead)
-        collection = Collection(self.envs, beside=ahead, side_by_side=self.generator.in_background)
-        self.pipeline = Pipeline(collection, self.generator, self.load, ahead=ahead)
+        collection = StepCollection(
+            self.envs, beside=ahead, side_by_side=self.generator.in_background
+        )
+        self.pipeline = RolloutPipeline(collection, self.generator, self.load, ahead=ahead)
 
     @property
     def given_up(self) -> Counter[str]:
@@ -174,9 +181,9 @@ class Trainer:
         self,
         step: int,
         played: list[list[Group]],
-        failures: list[list[Failure]],
+        failures: list[list[EpisodeFailure]],
         *,
-        collected: Sequence[Collected],
+        collected: Sequence[CollectedStep],
         version: int,
     ) -> dict[str, Any]:
         """Returns the step's episode metrics over all processes.
@@ -241,8 +248,13 @@ class Trainer:
                 env.curriculum.observe(learned | own)
 
     def note_failures(
-        self, step: int, env: TrainingEnv, failures: Sequence[Failure], *, evaluation: bool = False
-    ) -> list[Failure]:
+        self,
+        step: int,
+        env: TrainingEnv,
+        failures: Sequence[EpisodeFailure],
+        *,
+        evaluation: bool = False,
+    ) -> list[EpisodeFailure]:
         """Logs the failures of an environment; returns those of all processes."""
         return self.failures.add(step, env.name, failures, evaluation=evaluation)
 
@@ -274,7 +286,7 @@ class Trainer:
         engine = self.engine
         curricula = {env.name: env.curriculum.state_dict() for env in self.envs}
         budgets = {env.name: env.budget.state_dict() for env in self.envs}
-        state = checkpoint.State(
+        state = checkpoint.CheckpointState(
             step,
             curricula,
             self.config.engine.zero_stage,
@@ -344,7 +356,7 @@ class Trainer:
             producers["reference"] = lambda micro: reference(micro.to(device)).logp_BT
         return producers
 
-    def _reference(self, model_path: str) -> Callable[[Batch], Forward]:
+    def _reference(self, model_path: str) -> Callable[[Batch], ForwardOutput]:
         """Returns the forward pass of the initial policy.
 
         With an adapter, the policy without adapter is the initial policy.
@@ -357,7 +369,7 @@ class Trainer:
                 model_path, model.dtype, attn_implementation=model.attn_implementation
             )
         temperature = self.config.rollout.temperature
-        return Frozen(loaded, config, dtype=model.dtype, temperature=temperature).forward
+        return FrozenModel(loaded, config, dtype=model.dtype, temperature=temperature).forward
 
     def _write_blamed(self, step: int, error: NotFiniteError, groups: list[Group]) -> str:
         """Writes the episodes that caused a non-finite loss or gradient, from all processes.

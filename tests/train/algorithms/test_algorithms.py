@@ -11,7 +11,7 @@ from agentgym_train.algorithms.gigpo import GiGPO
 from agentgym_train.algorithms.offline import DPO, SFT
 from agentgym_train.algorithms.policy_gradient import GRPO, RLOO, ReinforcePP
 from agentgym_train.algorithms.ppo import PPO
-from agentgym_train.data.batching import Forward, pack
+from agentgym_train.data.batching import ForwardOutput, pack
 from agentgym_train.data.load_balancing import share_out
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
@@ -174,10 +174,10 @@ def test_what_the_loss_is_divided_by(loss_reduction, weight):
     batch = credited(algorithm)
     assert algorithm.weight(batch) == weight
     # On-policy every ratio is 1, and a token's loss is its advantage: ±HIGH on six tokens each.
-    loss, _ = algorithm.loss(Forward(batch.logp_BT, batch.logp_BT), batch)
+    loss, _ = algorithm.loss(ForwardOutput(batch.logp_BT, batch.logp_BT), batch)
     assert loss.item() == pytest.approx(0.0, abs=1e-5)
     first, _ = algorithm.loss(
-        Forward(batch.take([0]).logp_BT, batch.take([0]).logp_BT), batch.take([0])
+        ForwardOutput(batch.take([0]).logp_BT, batch.take([0]).logp_BT), batch.take([0])
     )
     assert first.item() == pytest.approx(
         -HIGH * (1 if loss_reduction == "sequence" else 6), abs=1e-3
@@ -193,7 +193,7 @@ def test_gradients_flow_through_action_tokens_alone(cls):
         batch.with_streams(reference=batch.logp_BT - 0.3), GROUPS, Distributed()
     )
     logp, bonus = (torch.randn(batch.id_BT.shape, requires_grad=True) for _ in range(2))
-    loss, sums = algorithm.loss(Forward(logp, logp, bonus), batch)
+    loss, sums = algorithm.loss(ForwardOutput(logp, logp, bonus), batch)
     loss.backward()
     assert logp.grad[~batch.action_BT].abs().sum() == 0
     assert (logp.grad[batch.action_BT] != 0).any()
@@ -210,7 +210,7 @@ def test_truncated_importance_sampling():
         old=torch.tensor([[0.0, -1.0, -2.0]]), advantage=torch.ones(1, 3)
     )
     algorithm = GRPO(importance_cap=1.5)
-    loss, sums = algorithm.loss(Forward(batch.streams["old"], batch.logp_BT), batch)
+    loss, sums = algorithm.loss(ForwardOutput(batch.streams["old"], batch.logp_BT), batch)
     assert loss.item() == pytest.approx(-(1.5 + math.exp(-1)))
     assert sums["ratio"].item() == pytest.approx(2.0), "ratios are against the trainer's own"
 
@@ -224,7 +224,7 @@ def test_gspo_clips_whole_trajectories():
     batch = pack(groups).with_streams(advantage=torch.ones(1, 3))
     logp = torch.tensor([[0.0, -0.5, -1.1]], requires_grad=True)
     algorithm = GRPO(ratio="sequence", loss_reduction="sequence", clip_high=0.1)
-    loss, sums = algorithm.loss(Forward(logp, logp), batch)
+    loss, sums = algorithm.loss(ForwardOutput(logp, logp), batch)
     assert loss.item() == pytest.approx(-1.1)
     assert sums["clip_fraction"] == 2
     loss.backward()
@@ -253,7 +253,7 @@ def test_sft_looks_at_no_rewards():
     seen = []
     for groups in (GROUPS, others):
         batch, own = credited(SFT(), groups), logp.clone().requires_grad_()
-        loss, _ = SFT().loss(Forward(own, own), batch)
+        loss, _ = SFT().loss(ForwardOutput(own, own), batch)
         loss.backward()
         seen.append(
             [loss.detach(), own.grad, torch.tensor(SFT().weight(batch)), *batch.streams.values()]
@@ -273,7 +273,7 @@ def test_dpo_by_hand():
         batch.with_streams(reference=reference), groups, Distributed()
     )
     logp = batch.logp_BT.clone().requires_grad_()
-    loss, sums = algorithm.loss(Forward(logp, logp), batch)
+    loss, sums = algorithm.loss(ForwardOutput(logp, logp), batch)
     loss.backward()
     margin = 3 * 0.5 + 6 * 0.2
     assert loss.item() == pytest.approx(math.log(1 + math.exp(-0.3 * margin)))
@@ -287,7 +287,7 @@ def test_dpo_by_hand():
     (share,) = share_out(batch, Distributed(), 1, whole_groups=algorithm.whole_groups)
     assert len(share.micro.group_B) == 2, "a pair stays together"
     idle = batch.idle()
-    zero, _ = algorithm.loss(Forward(*[torch.zeros(1, 1, requires_grad=True)] * 2), idle)
+    zero, _ = algorithm.loss(ForwardOutput(*[torch.zeros(1, 1, requires_grad=True)] * 2), idle)
     zero.backward()
     assert zero == 0
 
@@ -303,7 +303,7 @@ def test_dpo_prefers_the_larger_return_and_ignores_ties_and_single_episodes():
     assert batch.streams["side"][:, 0].tolist() == [0, 0, -1, 1, 0]
     assert DPO().weight(batch) == 1
     logp = batch.logp_BT.clone().requires_grad_()
-    loss, _ = DPO().loss(Forward(logp, logp), batch)
+    loss, _ = DPO().loss(ForwardOutput(logp, logp), batch)
     loss.backward()
     assert loss.item() == pytest.approx(math.log(1 + math.exp(-0.1 * (6 - 3) * 0.5)))
     assert logp.grad.abs().sum(1).bool().tolist() == [False, False, True, True, False]

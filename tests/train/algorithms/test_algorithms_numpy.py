@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from agentgym_train import plugins
-from agentgym_train.data.batching import Forward, pack
+from agentgym_train.data.batching import ForwardOutput, pack
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
 
@@ -65,7 +65,7 @@ class Case:
         batch = self.algorithm.compute_advantages(
             batch.with_streams(reference=reference_BT), self.groups, Distributed()
         )
-        loss, _ = self.algorithm.loss(Forward(new_BT, new_BT), batch)
+        loss, _ = self.algorithm.loss(ForwardOutput(new_BT, new_BT), batch)
         return loss.item() / self.algorithm.weight(batch)
 
     def _padded(self, values, batch):

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentgym_train.algorithms.ppo import PPO
-from agentgym_train.data.batching import Forward, pack
-from agentgym_train.data.types import Group, Status, Trajectory, Turn
+from agentgym_train.data.batching import ForwardOutput, pack
+from agentgym_train.data.types import EpisodeStatus, Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
 from agentgym_train.learning.advantages import gae, returns_to_go
 from agentgym_train.learning.losses import clipped_value_loss
@@ -155,7 +155,7 @@ def test_a_turn_without_a_step_is_discounted_too():
 def test_an_episode_that_was_cut_off_ends_like_any_other():
     whole, cut = (
         [Group(0, [Trajectory("t", 0, [turn(2, 0.0), turn(1, 0.5)], status=status)])]
-        for status in (Status.COMPLETED, Status.TRUNCATED_HORIZON)
+        for status in (EpisodeStatus.COMPLETED, EpisodeStatus.TRUNCATED_HORIZON)
     )
     one, other = (
         credited(groups, [0.5, 0.25, 0.75], lam=0.9).streams["advantage"] for groups in (whole, cut)
@@ -221,7 +221,7 @@ def test_the_loss_is_the_policys_and_that_of_the_values(per, loss_reduction):
     value_BT = (batch.streams["value"] + 0.1).requires_grad_()
     losses = [
         PPO(**options, value_coef=coef).loss(
-            Forward(batch.logp_BT, batch.logp_BT, None, value_BT), batch
+            ForwardOutput(batch.logp_BT, batch.logp_BT, None, value_BT), batch
         )
         for coef in (0.0, 0.3)
     ]
@@ -264,7 +264,7 @@ def test_values_that_have_moved_far_are_clipped(clip, errors, clipped):
         )
     ]
     batch = credited(groups, [0.5, 0.25, 0.75, 0.5])
-    forward = Forward(batch.logp_BT, batch.logp_BT, None, batch.streams["value"] + 0.25)
+    forward = ForwardOutput(batch.logp_BT, batch.logp_BT, None, batch.streams["value"] + 0.25)
     _, sums = PPO(value_clip=clip).loss(forward, batch)
     assert sums["value_loss"].item() == pytest.approx(sum(error**2 / 2 for error in errors))
     assert sums["value_clip_fraction"] == clipped

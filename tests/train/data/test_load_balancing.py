@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentgym_train.data.load_balancing import Unit, plan
+from agentgym_train.data.load_balancing import BatchUnit, plan
 
-units = st.lists(st.builds(Unit, st.integers(1, 4), st.integers(1, 90)), max_size=40)
+units = st.lists(st.builds(BatchUnit, st.integers(1, 4), st.integers(1, 90)), max_size=40)
 
 
 def padded(made, part):
@@ -40,14 +40,14 @@ def test_a_single_process_keeps_the_limit(made, limit):
 def test_by_hand():
     """Two processes: 9 beside 4 + 4, which 9 allows though the limit is 6; then 3 beside 2."""
     lengths = [2, 9, 4, 3, 4]
-    rounds = plan([Unit(1, length) for length in lengths], 2, 6)
+    rounds = plan([BatchUnit(1, length) for length in lengths], 2, 6)
     assert rounds == [[[1], [2, 4]], [[0], [3]]], "the longer of the last two goes to the second"
     assert plan([], 2, 6) == []
 
 
 def test_equal_trajectories_are_spread_over_all_processes():
     """They would fit into one micro-batch."""
-    assert plan([Unit(1, 10)] * 4, 4, 1000) == [[[0], [1], [2], [3]]]
+    assert plan([BatchUnit(1, 10)] * 4, 4, 1000) == [[[0], [1], [2], [3]]]
 
 
 @pytest.mark.parametrize("limit", [8192, 16384, 32768])
@@ -56,7 +56,7 @@ def test_realistic_lengths_are_balanced(limit):
     for seed in range(3):
         rng = random.Random(seed)
         lengths = [min(32768, int(3000 * rng.lognormvariate(0, 0.5))) for _ in range(256)]
-        made = [Unit(1, length) for length in lengths]
+        made = [BatchUnit(1, length) for length in lengths]
         rounds = plan(made, 8, limit)
         tokens = [sum(lengths[n] for parts in rounds for n in parts[p]) for p in range(8)]
         assert max(tokens) / (sum(tokens) / 8) <= 1.05

@@ -12,13 +12,13 @@ import torch
 
 from agentgym_envs.errors import MissingExtra
 from agentgym_train.data.batching import Batch
-from agentgym_train.data.types import Failure, Group, Status, Trajectory, Turn
+from agentgym_train.data.types import EpisodeFailure, EpisodeStatus, Group, Trajectory, Turn
 from agentgym_train.data.values import pack, unpack
 from agentgym_train.errors import CheckpointError, TrainingError
 
 TURN = Turn("a\ud800\n", [1, 2], [3], [-0.1, -math.inf], 2, "go", 0.1 + 0.2, True, cut=True)
 TRAJECTORY = Trajectory(
-    "task", 2**70, [TURN], Status.TRUNCATED_HORIZON, np.float64(0.1), next_ids=[]
+    "task", 2**70, [TURN], EpisodeStatus.TRUNCATED_HORIZON, np.float64(0.1), next_ids=[]
 )
 VALUES = [
     None,
@@ -26,7 +26,7 @@ VALUES = [
     {1: "a", "1": ("b", [()]), None: {2}, (1, 2): frozenset({"c"})},
     {"dict": {"tensor": []}, "tuple": ["list"]},
     [b"", b"\x00\xff", [b"between"], np.bool_(True), np.float32(0.1), np.int64(-1), np.float16(2)],
-    [Path("/a/b"), Status.COMPLETED, [Failure("t", 1, 2, "late", given_up=True)]],
+    [Path("/a/b"), EpisodeStatus.COMPLETED, [EpisodeFailure("t", 1, 2, "late", given_up=True)]],
     (Group(3, [TRAJECTORY], [TRAJECTORY]), [[1.5], []]),
 ]
 

@@ -22,10 +22,10 @@ from torch import nn
 from transformers import AutoModel, AutoModelForCausalLM
 
 from agentgym_train.algorithms.ppo import PPO
-from agentgym_train.data.batching import Forward, pack
+from agentgym_train.data.batching import ForwardOutput, pack
 from agentgym_train.data.types import Turn
 from agentgym_train.distributed import Distributed
-from agentgym_train.engine.critic import Valued
+from agentgym_train.engine.critic import ValueHeadPolicy
 from agentgym_train.learning.update import NotFiniteError, fill_streams
 from agentgym_train.models.policy import token_logps, token_values
 
@@ -73,7 +73,7 @@ class Plain:
         ).last_hidden_state.float()
         value_BT = torch.zeros(batch.id_BT.shape)
         value_BT[:, 1:] = hidden[:, :-1] @ self.head.weight[0].float() + self.head.bias.float()
-        return Forward(logp_BT, torch.zeros_like(logp_BT), None, value_BT)
+        return ForwardOutput(logp_BT, torch.zeros_like(logp_BT), None, value_BT)
 
     def next_values(self, groups):
         """Returns the value after each next prompt, one trajectory at a time; 0 without one."""
@@ -308,7 +308,7 @@ def test_a_head_reads_what_the_unembedding_reads(kind):
         hook.remove()
         wanted = (read[0] @ direction + offset)[:, :-1]
         for trunk in (False, True):
-            valued = Valued(policy, trunk=trunk)
+            valued = ValueHeadPolicy(policy, trunk=trunk)
             assert not token_values(valued, batch).any(), "it starts at 0"
             valued.value_head.weight.copy_(direction)
             valued.value_head.bias.fill_(offset)
@@ -328,7 +328,7 @@ def test_a_head_reads_what_the_unembedding_reads(kind):
 def test_values_alone_are_those_of_the_whole_output_and_ask_no_head(kind):
     """The reference is the last hidden state of a forward with logits, and its gradient."""
     policy, batch, asked = tiny.model(kind).eval(), pack(one_step.groups()[:2]), []
-    valued = Valued(policy)
+    valued = ValueHeadPolicy(policy)
     torch.manual_seed(0)
     nn.init.normal_(valued.value_head.weight)
     hidden = policy(
@@ -355,7 +355,7 @@ def test_values_alone_are_those_of_the_whole_output_and_ask_no_head(kind):
 
 
 def test_values_are_finer_than_bfloat16():
-    valued = Valued(tiny.model().to(torch.bfloat16).eval(), trunk=True)
+    valued = ValueHeadPolicy(tiny.model().to(torch.bfloat16).eval(), trunk=True)
     with torch.no_grad():
         valued.value_head.bias.fill_(1.0)
         valued.value_head.weight.fill_(2.0**-12)

@@ -21,7 +21,7 @@ from agentgym_train.config import EngineConfig, ModelConfig
 from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
-from agentgym_train.engine.deepspeed import Engine
+from agentgym_train.engine.deepspeed import TrainingEngine
 from agentgym_train.engine.zero_config import check_zero
 from agentgym_train.errors import ConfigError
 from agentgym_train.learning.update import NotFiniteError, update
@@ -142,7 +142,7 @@ def norm(model, *, micro_batch_tokens, dtype="bfloat16", trajectories=192):
         for n, i in enumerate(ids)
     ]
     config = EngineConfig(lr=0.0, micro_batch_tokens=micro_batch_tokens)
-    engine = Engine(load_model(model, dtype), config, dtype=dtype, temperature=1.0)
+    engine = TrainingEngine(load_model(model, dtype), config, dtype=dtype, temperature=1.0)
     try:
         return update(engine, GRPO(), credited([Group(0, rows)]), groups=1, config=config)[
             "grad_norm"
@@ -162,7 +162,7 @@ def test_the_number_of_micro_batches_does_not_matter_in_bfloat16(model):
 @pytest.mark.parametrize("stage", [*(pytest.param(s, marks=pytest.mark.full) for s in (0, 2)), 3])
 def test_small_gradients_add_up_in_bfloat16(model, stage):
     """bfloat16 cannot add 1/512 of a number to it; 128 such parts are a quarter of it."""
-    engine = Engine(
+    engine = TrainingEngine(
         load_model(model, "bfloat16"),
         replace(one_step.CONFIG, zero_stage=stage),
         dtype="bfloat16",
@@ -197,7 +197,7 @@ class Planted(GRPO):
 @pytest.mark.parametrize("stage", [2, *full(0)])
 def test_what_is_not_finite_names_its_episode(model, stage, gamma):
     config = replace(one_step.CONFIG, zero_stage=stage, micro_batch_tokens=1)
-    engine = Engine(load_model(model, "float32"), config, dtype="float32", temperature=1.0)
+    engine = TrainingEngine(load_model(model, "float32"), config, dtype="float32", temperature=1.0)
     batch = credited(one_step.groups())
     before = {n: w.clone() for n, w in engine.weights()}
     with pytest.raises(NotFiniteError, match="the loss is not finite") as caught:
@@ -223,7 +223,7 @@ NOT_FINITE = [
 def test_a_gradient_that_is_not_finite_stops(model, stage, dtype, planted):
     config = replace(one_step.CONFIG, zero_stage=stage)
     policy = load_model(model, dtype)
-    engine = Engine(policy, config, dtype=dtype, temperature=1.0)
+    engine = TrainingEngine(policy, config, dtype=dtype, temperature=1.0)
     batch = credited(one_step.groups())
     policy.get_input_embeddings().register_forward_hook(
         lambda *a: a[-1].register_hook(lambda g: g * planted) and None
@@ -240,7 +240,7 @@ def test_the_policy_trains_without_dropout(tmp_path):
     GPT2LMHeadModel(GPT2Config(vocab_size=300, n_embd=32, n_layer=2, n_head=2)).save_pretrained(
         tmp_path
     )
-    engine = Engine(
+    engine = TrainingEngine(
         load_model(str(tmp_path), "float32"), EngineConfig(), dtype="float32", temperature=1.0
     )
     batch = pack(one_step.groups())
@@ -258,7 +258,7 @@ def test_a_saved_model_is_the_policy(model, stage, tmp_path):
     config = EngineConfig(
         zero_stage=stage, zero={"stage3_param_persistence_threshold": 0} if stage == 3 else {}
     )
-    engine = Engine(load_model(model, "float32"), config, dtype="float32", temperature=1.0)
+    engine = TrainingEngine(load_model(model, "float32"), config, dtype="float32", temperature=1.0)
     weights = {n: w.clone() for n, w in engine.weights()}
     engine.save_model(tmp_path)
     saved = dict(AutoModelForCausalLM.from_pretrained(tmp_path).named_parameters())
@@ -309,7 +309,7 @@ def test_zero_3_gathers_the_head_once_each_way(
     config = EngineConfig(zero_stage=3, zero={"stage3_param_persistence_threshold": 0})
     model = ModelConfig(path=str(tmp_path), checkpointing="on" if checkpointing else "off")
     policy = load_policy(model, model.path, seed=0)
-    with closing(Engine(policy, config, dtype="float32", temperature=1.0)) as engine:
+    with closing(TrainingEngine(policy, config, dtype="float32", temperature=1.0)) as engine:
         head, batch, counts = policy.lm_head.weight, pack(one_step.groups()[:2]), []
         for _ in range(3):
             made = engine.forward(batch, entropy=True, bonus=True)
@@ -333,7 +333,7 @@ def test_a_model_that_changes_its_logits_trains_under_zero_3(tmp_path, checkpoin
     zero = EngineConfig(zero_stage=3, zero={"stage3_param_persistence_threshold": 0})
     model = ModelConfig(path=str(tmp_path), checkpointing="on" if checkpointing else "off")
     policy = load_policy(model, model.path, seed=0)
-    with closing(Engine(policy, zero, dtype="float32", temperature=1.0)) as engine:
+    with closing(TrainingEngine(policy, zero, dtype="float32", temperature=1.0)) as engine:
         forward = engine.forward(batch)
         torch.testing.assert_close(forward.logp_BT, logp_BT)
         engine.backward(forward.logp_BT.sum())

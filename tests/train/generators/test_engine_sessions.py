@@ -10,12 +10,12 @@ import torch
 from raised import raises
 
 from agentgym_train.errors import ConfigError, ModelError
-from agentgym_train.generators.building_blocks import Names
-from agentgym_train.generators.requests import Action, EngineGenerator
+from agentgym_train.generators.building_blocks import WeightNames
+from agentgym_train.generators.requests import EngineGenerator, SampledAction
 from agentgym_train.generators.vllm import VLLM
-from agentgym_train.protocols import Sampling
+from agentgym_train.protocols import SamplingOptions
 
-SAMPLING = Sampling(temperature=0.7, max_new_tokens=4, stop_ids=frozenset({3}))
+SAMPLING = SamplingOptions(temperature=0.7, max_new_tokens=4, stop_ids=frozenset({3}))
 
 
 class StubEngine:
@@ -36,7 +36,7 @@ class StubEngine:
         return {key: self.answer(key, self.running.pop(key)) for key in keys}
 
     def answer(self, key, request):
-        return Action([100 + key.row, 3], [-1.0, -0.5])
+        return SampledAction([100 + key.row, 3], [-1.0, -0.5])
 
     def abort(self, keys):
         self.aborted += [key for key in keys if self.running.pop(key, None)]
@@ -124,7 +124,7 @@ def test_what_a_session_still_wants_is_aborted_when_it_is_closed_or_dropped():
 
 
 def test_log_probabilities_that_are_not_finite_are_named(monkeypatch):
-    monkeypatch.setattr(StubEngine, "answer", lambda *_: Action([5], [math.nan]))
+    monkeypatch.setattr(StubEngine, "answer", lambda *_: SampledAction([5], [math.nan]))
     _, session = started([0])
     session.submit(0, [5])
     with raises(ModelError, "0.7"):
@@ -133,11 +133,11 @@ def test_log_probabilities_that_are_not_finite_are_named(monkeypatch):
 
 def test_a_tied_weight_comes_under_all_its_names():
     model = tiny.model()
-    names = dict(Names(model).checked(model.named_parameters()))
+    names = dict(WeightNames(model).checked(model.named_parameters()))
     assert ("model.embed_tokens.weight", "lm_head.weight") in names
     assert {name for group in names for name in group} == set(model.state_dict())
     untied = tiny.model(tie_word_embeddings=False)
-    assert ("lm_head.weight",) in dict(Names(untied).checked(untied.named_parameters()))
+    assert ("lm_head.weight",) in dict(WeightNames(untied).checked(untied.named_parameters()))
 
 
 @pytest.mark.parametrize("name", ["lm_head.weight", "model.embed_tokens.weight"])
@@ -145,9 +145,11 @@ def test_one_name_of_a_tied_weight_is_enough_and_no_name_is_an_error(name):
     model = tiny.model()
     others = {n: w for n, w in model.named_parameters() if "embed" not in n}
     weight = model.get_input_embeddings().weight
-    assert len(list(Names(model).checked((others | {name: weight}).items()))) == len(others) + 1
+    assert (
+        len(list(WeightNames(model).checked((others | {name: weight}).items()))) == len(others) + 1
+    )
     with raises(ModelError, "'model.embed_tokens"):
-        list(Names(model).checked(others.items()))
+        list(WeightNames(model).checked(others.items()))
 
 
 def test_a_context_longer_than_the_models_is_one_line(tmp_path):
@@ -178,5 +180,5 @@ def test_servers_and_their_folder_belong_together():
 def test_weights_of_another_vocabulary_are_named():
     model, other = tiny.model(), tiny.model(vocabulary=320)
     with raises(ModelError, "(320, 32)", "(300, 32)"):
-        list(Names(model).checked(other.named_parameters()))
+        list(WeightNames(model).checked(other.named_parameters()))
     assert torch.equal(model.lm_head.weight, model.model.embed_tokens.weight)

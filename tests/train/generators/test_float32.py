@@ -97,7 +97,7 @@ class Shifted(RaggedCache):
 
 
 def test_a_broken_method_is_still_found(large, monkeypatch):
-    broken = hf.Method("a broken cache", Shifted, lasts=True, joins=True)
+    broken = hf.MemoryMethod("a broken cache", Shifted, lasts=True, joins=True)
     model = tiny.model(num_hidden_layers=8).to(torch.bfloat16)
     monkeypatch.setattr(hf, "METHODS", (broken, hf.METHODS[1]))
     assert HF(model, allow_slower=True).method is hf.METHODS[1]

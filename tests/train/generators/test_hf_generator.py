@@ -15,7 +15,7 @@ from agentgym_train.generators import hf, memory, ragged_cache
 from agentgym_train.generators.building_blocks import choose, noise
 from agentgym_train.generators.hf import HF
 from agentgym_train.generators.probe import ask
-from agentgym_train.protocols import Sampling
+from agentgym_train.protocols import SamplingOptions
 
 FAST = ("qwen2", "qwen3", "llama", "mistral", "gemma3_text", "phi", "phi3", "gpt2", "mpt")
 METHODS = dict.fromkeys(FAST, 0) | {"bloom": 1, "lfm2": 2, "mamba": 3}
@@ -32,7 +32,7 @@ def generator(model):
 
 
 def sampling(**kwargs):
-    return Sampling(
+    return SamplingOptions(
         **({"temperature": 1.0, "max_new_tokens": 6, "stop_ids": frozenset({3})} | kwargs)
     )
 

@@ -10,9 +10,9 @@ from agentgym_train.errors import ModelError
 from agentgym_train.generators import hf, probe, ragged_cache
 from agentgym_train.generators.hf import HF
 from agentgym_train.models.policy import token_logps
-from agentgym_train.protocols import Sample, Sampling
+from agentgym_train.protocols import ActionSample, SamplingOptions
 
-SAMPLING = Sampling(temperature=0.7, max_new_tokens=100, stop_ids=frozenset(range(20)))
+SAMPLING = SamplingOptions(temperature=0.7, max_new_tokens=100, stop_ids=frozenset(range(20)))
 IDS = range(300)
 
 
@@ -102,7 +102,7 @@ class AnswersForOneRowAgainAndAgain(Wrapped):
 
 class SaysNothing(Wrapped):
     def poll(self, timeout=None):
-        return {row: Sample([], [], 0) for row in super().poll(timeout)}
+        return {row: ActionSample([], [], 0) for row in super().poll(timeout)}
 
 
 class HasALogpTooMany(Wrapped):

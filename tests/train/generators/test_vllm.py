@@ -22,7 +22,7 @@ from transformers import AutoModelForCausalLM
 from agentgym_train import plugins
 from agentgym_train.errors import ModelError
 from agentgym_train.generators.probe import ask
-from agentgym_train.protocols import Sampling
+from agentgym_train.protocols import SamplingOptions
 from agentgym_train.testing import check_generator, generators
 
 pytestmark = [
@@ -30,7 +30,7 @@ pytestmark = [
     pytest.mark.timeout(900),
     pytest.mark.filterwarnings("ignore"),  # of vLLM, about its own insides
 ]
-SAMPLING = Sampling(temperature=1.0, max_new_tokens=6, stop_ids=frozenset({3}))
+SAMPLING = SamplingOptions(temperature=1.0, max_new_tokens=6, stop_ids=frozenset({3}))
 HEADS = {"hidden_size": 128, "num_attention_heads": 2, "num_key_value_heads": 1}
 IN_PROCESS = {"name": "vllm", "kv_cache_gib": 0.25}
 
@@ -238,7 +238,7 @@ def test_rows_of_a_server_that_is_killed_are_sampled_again(servers, tmp_path, ca
         "servers": [server.url for server in servers],
         "shared_folder": str(tmp_path / "shared"),
     }
-    long = Sampling(temperature=1.0, max_new_tokens=200, stop_ids=frozenset())
+    long = SamplingOptions(temperature=1.0, max_new_tokens=200, stop_ids=frozenset())
     prompts = {row: [10 + row] for row in range(16)}
     with build(tmp_path / "model", **options) as generator:
         undisturbed = ask(generator.session(range(16), long), prompts)

@@ -13,13 +13,13 @@ from stub_vllm import StubVLLM
 
 from agentgym_train.errors import ConfigError, ModelError
 from agentgym_train.generators import fleet
-from agentgym_train.generators.building_blocks import Names
+from agentgym_train.generators.building_blocks import WeightNames
 from agentgym_train.generators.probe import ask
 from agentgym_train.generators.vllm import VLLM
 from agentgym_train.generators.vllm_servers import write
-from agentgym_train.protocols import Sampling
+from agentgym_train.protocols import SamplingOptions
 
-SAMPLING = Sampling(temperature=0.7, max_new_tokens=3, stop_ids=frozenset({3, 2}))
+SAMPLING = SamplingOptions(temperature=0.7, max_new_tokens=3, stop_ids=frozenset({3, 2}))
 ROWS = range(6)
 
 
@@ -245,7 +245,7 @@ def test_weights_reach_all_servers_under_all_names(generator, servers, tmp_path)
 def test_weights_are_written_in_parts(tmp_path, monkeypatch):
     monkeypatch.setattr("agentgym_train.generators.vllm_servers.SHARD", 20_000)
     model = tiny.model()
-    write(tmp_path / "w", Names(model), model.named_parameters())
+    write(tmp_path / "w", WeightNames(model), model.named_parameters())
     with StubVLLM() as server:
         import httpx2
 

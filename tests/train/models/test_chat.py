@@ -8,7 +8,7 @@ from transformers import AutoTokenizer
 from agentgym_train.errors import TemplateError
 from agentgym_train.models import chat as chat_module
 from agentgym_train.models import scratch
-from agentgym_train.models.chat import Chat, Template
+from agentgym_train.models.chat import ChatTemplate, ChatTokens
 
 OBSERVATIONS = ["Exits: north", "A wall.\n\nExits: east  west", " leading and trailing ", "漢字 🙂"]
 ACTIONS = ["go north", "go  east", "take lamp"]
@@ -78,7 +78,7 @@ def test_a_tokenizer_without_a_template_is_refused():
     tokenizer = tiny.tokenizer()
     tokenizer.chat_template = None
     with raises(TemplateError, "model.chat_template"):
-        Chat(tokenizer)
+        ChatTokens(tokenizer)
 
 
 def test_decoding_drops_special_tokens():
@@ -109,7 +109,7 @@ DATED = "{{ strftime_now('%d %B %Y, %-d.%m.%y %A %H') }}\n" + tiny.CHATML
 @pytest.mark.parametrize("day", ["2026-01-02", "2024-12-31"])
 def test_a_template_reads_the_date_of_the_run(day):
     expected = datetime.fromisoformat(day).strftime("%d %B %Y, %-d.%m.%y %A %H")
-    chat = Chat(tiny.tokenizer(DATED), date=day)
+    chat = ChatTokens(tiny.tokenizer(DATED), date=day)
     assert chat.tokenizer.decode(chat.opening("Hello")) == (
         f"{expected}\n<|im_start|>user\nHello<|im_end|>\n<|im_start|>assistant\n"
     )
@@ -117,7 +117,7 @@ def test_a_template_reads_the_date_of_the_run(day):
 
 def test_without_a_date_a_template_reads_the_day_of_its_construction(monkeypatch):
     today = date.today()
-    chat = Chat(tiny.tokenizer("\n\n" + DATED))
+    chat = ChatTokens(tiny.tokenizer("\n\n" + DATED))
     monkeypatch.setattr(chat_module, "date", None)  # a later look at the clock would fail
     opening = chat.tokenizer.decode(chat.opening("Hello"))
     assert opening.startswith(f"\n\n{today:%d %B %Y}")
@@ -126,7 +126,7 @@ def test_without_a_date_a_template_reads_the_day_of_its_construction(monkeypatch
 def test_arguments_reach_the_template():
     template = "{% if shout %}HEY {% endif %}{{ date_string }}" + tiny.CHATML
     arguments = {"shout": True, "date_string": "26 Jul 2024"}
-    chat = Chat(tiny.tokenizer(template), arguments=arguments)
+    chat = ChatTokens(tiny.tokenizer(template), arguments=arguments)
     assert chat.tokenizer.decode(chat.opening("x")).startswith("HEY 26 Jul 2024<|im_start|>")
 
 
@@ -140,7 +140,7 @@ def test_arguments_reach_the_template():
 )
 def test_arguments_that_would_have_no_effect_are_refused(arguments, message):
     with pytest.raises(TemplateError, match=message):
-        Chat(tiny.tokenizer(tiny.CHATML), arguments=arguments)
+        ChatTokens(tiny.tokenizer(tiny.CHATML), arguments=arguments)
 
 
 @pytest.mark.parametrize(
@@ -148,4 +148,4 @@ def test_arguments_that_would_have_no_effect_are_refused(arguments, message):
 )
 def test_a_template_that_fails_is_named_with_its_key(template):
     with raises(TemplateError, "scorer.chat_template"):
-        Template(tiny.tokenizer(template), section="scorer")
+        ChatTemplate(tiny.tokenizer(template), section="scorer")

@@ -18,7 +18,7 @@ from agentgym_train.models.loading import (
     load_policy,
     load_reward_model,
 )
-from agentgym_train.models.policy import Policy, token_logps
+from agentgym_train.models.policy import PolicyModel, token_logps
 
 DROPOUT = {
     "gpt2": {"attn_pdrop": 0.5, "resid_pdrop": 0.5, "embd_pdrop": 0.5},
@@ -43,7 +43,7 @@ def test_log_probabilities_and_gradients_stay_equal(kind):
     shape = tiny.SHAPE | tiny.ARCHITECTURES.get(kind, {}) | MODELS[kind]
     torch.manual_seed(0)
     config = CONFIG_MAPPING[kind](vocab_size=300, **shape)
-    model = Policy(AutoModelForCausalLM.from_config(config).eval())
+    model = PolicyModel(AutoModelForCausalLM.from_config(config).eval())
     batch, calls = pack(one_step.groups()[:2]), []
     inner = next(m for m in model.modules() if isinstance(m, GradientCheckpointingLayer))
     next(inner.children()).register_forward_hook(lambda *_: calls.append(1))

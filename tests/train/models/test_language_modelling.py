@@ -7,7 +7,7 @@ from transformers import Qwen2ForCausalLM
 
 from agentgym_train.config import ScratchConfig
 from agentgym_train.models import pretraining, scratch
-from agentgym_train.models.chat import Chat
+from agentgym_train.models.chat import ChatTokens
 
 TEXTS = ["go", "go west and then east", "go north, take the lamp, and then go far away"]
 
@@ -24,7 +24,7 @@ def tokenizer():
 def test_an_episode_has_the_tokens_of_its_rendered_text(tokenizer):
     talk = episode(*TEXTS)
     (row,) = pretraining.encode(tokenizer, [talk], max_context=1000, observations=0.2)
-    text = Chat(tokenizer).render(talk)
+    text = ChatTokens(tokenizer).render(talk)
     assert tokenizer.decode(row.ids) == text
     assert row.ids == tokenizer(text, add_special_tokens=False)["input_ids"]
     (cut,) = pretraining.encode(tokenizer, [talk], max_context=9, observations=0.2)

@@ -7,7 +7,7 @@ import torch
 
 from agentgym_train.data.batching import pack
 from agentgym_train.models.chunked_head import ChunkedHead
-from agentgym_train.models.policy import Policy, token_logps
+from agentgym_train.models.policy import PolicyModel, token_logps
 
 
 @pytest.mark.parametrize("kind", tiny.ARCHITECTURES)
@@ -28,7 +28,7 @@ def test_logits_of_actions_alone_are_those_of_all(kind):
     wanted_BT.sum().backward()
     gradient = [p.grad.clone() for p in policy.parameters() if p.grad is not None]
     policy.zero_grad()
-    wrapped = Policy(policy)
+    wrapped = PolicyModel(policy)
     hook = policy.get_output_embeddings().register_forward_hook(
         lambda head, inputs, output: rows.append(len(inputs[0]))
     )

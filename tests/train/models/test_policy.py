@@ -9,10 +9,10 @@ import torch
 from transformers import CONFIG_MAPPING, AutoModelForCausalLM
 
 from agentgym_train.data.batching import pack
-from agentgym_train.engine.critic import Valued
+from agentgym_train.engine.critic import ValueHeadPolicy
 from agentgym_train.models import policy as module
 from agentgym_train.models.chunked_head import ChunkedHead
-from agentgym_train.models.policy import Policy, token_logps
+from agentgym_train.models.policy import PolicyModel, token_logps
 
 BENT = {
     "gemma2": {"final_logit_softcapping": 5.0, "head_dim": 16, "sliding_window": 16},
@@ -60,8 +60,8 @@ def test_a_model_that_changes_its_logits_is_recognised(kind, shape, bent, unwarn
     gradient = [p.grad.clone() for p in policy.parameters() if p.grad is not None]
     policy.zero_grad()
     with caplog.at_level(logging.WARNING, module.__name__):
-        Valued(policy)
-        valued = Valued(policy)
+        ValueHeadPolicy(policy)
+        valued = ValueHeadPolicy(policy)
     assert len(caplog.records) == bent, "one line for each class of models"
     assert isinstance(policy.get_output_embeddings(), ChunkedHead) is not bent
     torch.nn.init.normal_(valued.value_head.weight)
@@ -79,13 +79,13 @@ def test_the_check_changes_nothing(unwarned):
     """It uses no random numbers and leaves every forward as it was."""
     policy = made("gemma2", BENT["gemma2"])
     before = torch.random.get_rng_state()
-    Policy(policy)
+    PolicyModel(policy)
     assert torch.equal(torch.random.get_rng_state(), before)
     assert not any("forward" in vars(each) for each in policy.modules())
 
 
 def test_entropies_come_only_where_they_are_requested():
-    policy, batch = Policy(tiny.model().eval()), pack(one_step.groups()[:2])
+    policy, batch = PolicyModel(tiny.model().eval()), pack(one_step.groups()[:2])
     alone = token_logps(policy, batch, 1.0)
     assert alone.entropy_BT is alone.bonus_BT is alone.value_BT is None
     both = token_logps(policy, batch, 1.0, entropy=True, bonus=True)

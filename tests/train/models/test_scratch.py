@@ -86,7 +86,7 @@ def test_a_plain_environment_that_lists_its_actions_has_a_small_model(tmp_path):
         eval={"kwargs": {}},
         scratch={"episodes": 4, "steps": 2, "hidden": 16},
     )
-    with report.Display(cli.out, quiet=True) as display:
+    with report.RunDisplay(cli.out, quiet=True) as display:
         prepare(configuration.load(path), display).release()
     assert {"model.safetensors", "tokenizer.json"} <= {
         p.name for p in (tmp_path / "run" / "init").iterdir()

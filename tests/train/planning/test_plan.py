@@ -16,8 +16,15 @@ from agentgym_train import config as configuration
 from agentgym_train.config import EngineConfig, ModelConfig
 from agentgym_train.errors import ModelError
 from agentgym_train.planning import card_memory, plan
-from agentgym_train.planning.card_memory import Cards, Rows, engine_memory
-from agentgym_train.planning.trace import LiveBytes, Setting, Weight, fake_batch, learn, trace
+from agentgym_train.planning.card_memory import GeneratorRows, TrainingCards, engine_memory
+from agentgym_train.planning.trace import (
+    LiveBytes,
+    ParameterSize,
+    TraceSetting,
+    fake_batch,
+    learn,
+    trace,
+)
 
 SUPPORT = Path(processes.__file__).parent
 GIB = 2**30
@@ -30,7 +37,7 @@ TINY = 10 * 8 + 2 * LAYER + 8
 def setting(folder, *, rows=1, tokens=64, critic=None, bonus=False, **model):
     shape = AutoConfig.from_pretrained(folder)
     config = ModelConfig(path=folder, **({"checkpointing": "off"} | model))
-    return Setting(shape, shape.to_json_string(), config, critic, bonus, rows, tokens)
+    return TraceSetting(shape, shape.to_json_string(), config, critic, bonus, rows, tokens)
 
 
 @pytest.fixture
@@ -62,8 +69,8 @@ def test_the_parameters_are_those_counted_by_hand(tiny):
 
 
 def test_the_bytes_of_an_engine_are_those_counted_by_hand():
-    weights = [Weight(TINY, True)]
-    two = Cards(2)
+    weights = [ParameterSize(TINY, True)]
+    two = TrainingCards(2)
 
     def of(stage, dtype):
         config = EngineConfig(
@@ -86,17 +93,21 @@ def test_the_bytes_of_an_engine_are_those_counted_by_hand():
 
 def test_small_weights_stay_whole_under_stage_3():
     config = EngineConfig(zero_stage=3, zero={"stage3_param_persistence_threshold": 50})
-    weights = [Weight(100, True), Weight(40, True)]
-    assert engine_memory(weights, config, "float32", Cards(4)).weights == 4 * (100 / 4 + 40)
+    weights = [ParameterSize(100, True), ParameterSize(40, True)]
+    assert engine_memory(weights, config, "float32", TrainingCards(4)).weights == 4 * (100 / 4 + 40)
 
 
 def test_an_offloaded_state_is_in_main_memory_and_not_on_a_card():
-    weights = [Weight(1000, True)]
+    weights = [ParameterSize(1000, True)]
     zero = {"offload_optimizer": {"device": "cpu"}, "stage3_param_persistence_threshold": 0}
-    moved = engine_memory(weights, EngineConfig(zero_stage=2, zero=zero), "bfloat16", Cards(4))
+    moved = engine_memory(
+        weights, EngineConfig(zero_stage=2, zero=zero), "bfloat16", TrainingCards(4)
+    )
     assert (moved.optimizer, moved.gradients, moved.host) == (0, 0, (12 + 4) * 1000)
     both = zero | {"offload_param": {"device": "cpu"}}
-    moved = engine_memory(weights, EngineConfig(zero_stage=3, zero=both), "bfloat16", Cards(4))
+    moved = engine_memory(
+        weights, EngineConfig(zero_stage=3, zero=both), "bfloat16", TrainingCards(4)
+    )
     assert (moved.weights, moved.optimizer, moved.host) == (0, 0, (12 + 4 + 2) * 1000)
 
 
@@ -104,12 +115,17 @@ def test_the_cache_is_that_counted_by_hand(tiny):
     shape = AutoConfig.from_pretrained(tiny)
     # Keys and values of two layers, one head of size 4, in bfloat16.
     by_hand = 2 * 2 * (3 * 100) * 1 * 4 * 2
-    assert card_memory.generator_cache(shape, Rows(3, 100), 2) == card_memory.GROWTH * by_hand
+    assert (
+        card_memory.generator_cache(shape, GeneratorRows(3, 100), 2) == card_memory.GROWTH * by_hand
+    )
 
 
 def test_the_cache_of_32_episodes_of_a_7b_model(tmp_path):
     shape = AutoConfig.from_pretrained(qwen.save(tmp_path, "7b"))
-    assert card_memory.generator_cache(shape, Rows(32, 32768), 2) / GIB == 56 * card_memory.GROWTH
+    assert (
+        card_memory.generator_cache(shape, GeneratorRows(32, 32768), 2) / GIB
+        == 56 * card_memory.GROWTH
+    )
 
 
 @pytest.mark.parametrize(
@@ -119,13 +135,13 @@ def test_fake_tensors_need_what_real_ones_need(tmp_path, critic):
     """The same passes over real weights, counted in the same way."""
     folder = qwen.save(tmp_path, "small")
     asked = setting(folder, rows=2, tokens=96, critic=critic)
-    from agentgym_train.engine.critic import Valued
+    from agentgym_train.engine.critic import ValueHeadPolicy
 
     def model():
         return AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(folder)).eval()
 
-    policy, second = model(), Valued(model(), trunk=True) if critic == "model" else None
-    policy = Valued(policy) if critic == "head" else policy
+    policy, second = model(), ValueHeadPolicy(model(), trunk=True) if critic == "model" else None
+    policy = ValueHeadPolicy(policy) if critic == "head" else policy
     micro = fake_batch(2, 96)
     micro.action_BT[:, 1 : 1 + 28] = True  # 30 %, rounded as in the plan
     micro.action_BT[0, 40] = True
@@ -160,11 +176,11 @@ def test_training_the_last_layers_needs_less(tmp_path):
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 @pytest.mark.parametrize("zero", [{}, {"offload_optimizer": {"device": "cpu"}}])
 def test_more_cards_and_higher_stages_never_hold_more(dtype, zero):
-    weights = [Weight(10**6, True), Weight(10**5, False)]
+    weights = [ParameterSize(10**6, True), ParameterSize(10**5, False)]
 
     def state(stage, count):
         each = engine_memory(
-            weights, EngineConfig(zero_stage=stage, zero=zero), dtype, Cards(count)
+            weights, EngineConfig(zero_stage=stage, zero=zero), dtype, TrainingCards(count)
         )
         return each.weights, each.optimizer + each.gradients, each.step
 
@@ -181,20 +197,20 @@ def test_more_cards_and_higher_stages_never_hold_more(dtype, zero):
 @pytest.mark.full
 def test_a_plan_falls_with_every_measure(tmp_path):
     config = configuration.load(qwen.written(tmp_path))
-    base = plan.make(config, Cards(2))
+    base = plan.make(config, TrainingCards(2))
 
     def peak(**sections):
         changed = replace(
             config,
             **{name: replace(getattr(config, name), **keys) for name, keys in sections.items()},
         )
-        return plan.make(changed, Cards(2))
+        return plan.make(changed, TrainingCards(2))
 
-    assert plan.make(config, Cards(4)).total("generating") < base.total("generating")
+    assert plan.make(config, TrainingCards(4)).total("generating") < base.total("generating")
     assert peak(model={"max_context": 80}).total("generating") < base.total("generating")
     assert peak(engine={"micro_batch_tokens": 160}).total("updating") < base.total("updating")
     kl = replace(config, algorithm={"name": "grpo", "kl_coef": 0.1})
-    assert plan.make(kl, Cards(2)).total("updating") > base.total("updating")
+    assert plan.make(kl, TrainingCards(2)).total("updating") > base.total("updating")
     asleep = peak(engine={"sleep": True})
     assert asleep.total("generating") < base.total("generating")
     assert asleep.phases == ["generating", "updating", "loading"]
@@ -242,6 +258,6 @@ def test_real_engines_and_generators_peak_where_the_plan_says(number, warm, tmp_
     warm.play(SUPPORT / "phases.py", tmp_path, number, result, file, json.dumps(cases))
     monkeypatch.setattr(card_memory, "PROMPT", PROMPT)
     for case, measured in zip(cases, json.loads(result.read_text()), strict=True):
-        planned = plan.make(configuration.load(file, case), Cards(number, cpu=True))
+        planned = plan.make(configuration.load(file, case), TrainingCards(number, cpu=True))
         for phase, peak in measured.items():
             assert planned.total(phase) == pytest.approx(peak, rel=0.1), (case, phase)

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from agentgym_train import config as configuration
 from agentgym_train.cli import app
 from agentgym_train.planning import command, plan, switches
-from agentgym_train.planning.card_memory import Cards
+from agentgym_train.planning.card_memory import TrainingCards
 from agentgym_train.planning.command import gib
 
 ROOT = Path(__file__).parents[3]
@@ -40,7 +40,7 @@ def test_the_table_has_the_numbers_of_the_plan_in_80_columns(tmp_path):
     lines = shown.output.splitlines()
     assert max(len(line) for line in lines if line[0] in "┏┃┡│├└") <= 80
     config = configuration.load(file, ["algorithm.name=grpo"])
-    made = plan.make(config, Cards(2))
+    made = plan.make(config, TrainingCards(2))
     for row in made.rows:
         line = next(line for line in lines if row.name in line)
         assert numbers(line) == [gib(row.generating), gib(row.updating)]
@@ -55,7 +55,7 @@ def test_the_table_has_the_numbers_of_the_plan_in_80_columns(tmp_path):
 )
 def test_a_proposed_change_makes_the_run_fit(tmp_path, share):
     file, values = qwen.written(tmp_path), ["model.max_context=8192", "env.group_size=4"]
-    memory = share * plan.make(configuration.load(file, values), Cards(4)).peak / GIB
+    memory = share * plan.make(configuration.load(file, values), TrainingCards(4)).peak / GIB
     options = ["--gpus", 4, "--memory", memory, *(p for v in values for p in ("--set", v))]
     shown = invoke(file, *options)
     assert shown.exit_code == 1, shown.output
@@ -73,7 +73,7 @@ def test_the_first_single_change_that_is_enough_is_proposed(tmp_path):
     """A change of no result comes before one that changes results."""
     config = configuration.load(qwen.written(tmp_path))
     config = replace(config, engine=replace(config.engine, micro_batch_tokens=6400))
-    cards = Cards(1)
+    cards = TrainingCards(1)
     changes = [switch for s in switches.SWITCHES if (switch := s(config))]
     peaks = {switch.text: plan.make(switch.config, cards).peak for switch in changes}
     memory = peaks["engine.micro_batch_tokens=160"] / (1 - plan.RESERVE)
@@ -90,7 +90,7 @@ def test_one_change_comes_before_several_and_no_change_is_superfluous(monkeypatc
             return self <= memory
 
     def less(name, by):
-        return lambda config: switches.Switch(f"{name}=1", config - by)
+        return lambda config: switches.ConfigChange(f"{name}=1", config - by)
 
     monkeypatch.setattr(switches, "SWITCHES", (less("a", 1), less("b", 1), less("c", 2)))
     monkeypatch.setattr(switches, "make", lambda config, cards: Sized(config))
@@ -149,7 +149,7 @@ def test_a_model_from_scratch_is_planned_before_it_is_made():
 
 def test_a_run_warns_in_one_line_if_it_does_not_fit(tmp_path, monkeypatch):
     config = configuration.load(qwen.written(tmp_path))
-    need = plan.make(config, Cards(2, cpu=True)).peak
+    need = plan.make(config, TrainingCards(2, cpu=True)).peak
     monkeypatch.setattr(command.torch.accelerator, "is_available", lambda: False)
     monkeypatch.setattr(command, "main_memory", lambda: 2 * need)
     line = command.warning(config, 2)

@@ -11,13 +11,13 @@ import tiny
 
 from agentgym_envs.pool import EnvDescription
 from agentgym_train import config as configuration
-from agentgym_train.data.types import Group, Status, Trajectory, Turn
+from agentgym_train.data.types import EpisodeStatus, Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
 from agentgym_train.protocols import StepPlan
 from agentgym_train.reporting import metrics
-from agentgym_train.rollout.pipeline import Collected, TrainingEnv
+from agentgym_train.rollout.pipeline import CollectedStep, TrainingEnv
 from agentgym_train.scorers.penalty import Penalty
-from agentgym_train.trainer import Trainer
+from agentgym_train.trainer import PolicyTrainer
 
 
 def turn(tokens, **more):
@@ -38,7 +38,7 @@ GROUPS = [
     Group(
         1,
         [
-            Trajectory("hard", 1, [turn(8, version=2, cut=True)], Status.TRUNCATED_HORIZON),
+            Trajectory("hard", 1, [turn(8, version=2, cut=True)], EpisodeStatus.TRUNCATED_HORIZON),
             Trajectory("elsewhere", 1, [turn(0)], late=3),
         ],
     ),
@@ -86,14 +86,16 @@ def test_without_the_difficulty_of_each_task_there_is_no_mean_of_them(task_diffi
 def test_the_trainer_takes_difficulties_from_the_training_environment(
     tmp_path, difficulties, expected
 ):
-    trainer = Trainer.__new__(Trainer)
+    trainer = PolicyTrainer.__new__(PolicyTrainer)
     training = EnvDescription("", [*LEVELS], difficulties, {}, text_env=True)
     config = configuration.load(small_run.write(tmp_path))
     trainer.distributed, trainer.envs = (
         Distributed(),
         [TrainingEnv(config, training, tiny.tokenizer(), range(2))],
     )
-    row = trainer.summarise(0, [GROUPS], [[]], collected=[Collected(PLAN, GROUPS, [])], version=2)
+    row = trainer.summarise(
+        0, [GROUPS], [[]], collected=[CollectedStep(PLAN, GROUPS, [])], version=2
+    )
     assert {name: row[name] for name in row if name == "difficulty"} == expected
 
 
@@ -135,14 +137,16 @@ def test_what_is_not_learned_from_was_played_all_the_same(tmp_path):
     costly = [Penalty(turn=0.5).build(None).score(groups) for groups in (played, halves)]
     every, part = (metrics.totals(groups, Distributed()) for groups in costly)
     assert every == part | {"filtered_tokens": 0}, "scorers see them too"
-    trainer = Trainer.__new__(Trainer)
+    trainer = PolicyTrainer.__new__(PolicyTrainer)
     config = configuration.load(small_run.write(tmp_path))
     training = EnvDescription("", [*LEVELS], None, {}, text_env=True)
     trainer.distributed, trainer.envs = (
         Distributed(),
         [TrainingEnv(config, training, tiny.tokenizer(), range(2))],
     )
-    row = trainer.summarise(0, [dropped], [[]], collected=[Collected(PLAN, dropped, [])], version=2)
+    row = trainer.summarise(
+        0, [dropped], [[]], collected=[CollectedStep(PLAN, dropped, [])], version=2
+    )
     assert row["episodes"] == 6
 
 
@@ -164,7 +168,7 @@ def test_rates_are_of_what_the_policy_played():
         metrics.totals([Group(0, []), *taught], Distributed()) | metrics.failed([])
     )
     assert "success" not in lost, "what the policy played has failed, and says nothing of it"
-    trainer, seen = Trainer.__new__(Trainer), []
+    trainer, seen = PolicyTrainer.__new__(PolicyTrainer), []
     budget = SimpleNamespace(observe=lambda **metrics: None)
     curriculum = SimpleNamespace(observe=seen.append)
     trainer.envs = [SimpleNamespace(name="one", curriculum=curriculum, budget=budget)]

@@ -33,7 +33,7 @@ def test_the_table_says_of_how_many_episodes_and_how_sure():
 def test_a_step_shows_its_own_success_and_names_the_average():
     """The average keeps nine tenths: after 0 and 0.5 it is 0.05, and after no rated episode too."""
     console = Console(width=100, file=io.StringIO())
-    display = report.Display(console)
+    display = report.RunDisplay(console)
     row = {"horizon": 5, "tokens": 30, "time": {"collect": 2.0}}
     for step, rated in enumerate(({}, {"success": 0.0}, {"success": 0.5}, {}), 1):
         display.step(row | {"step": step} | rated, 4)
@@ -68,7 +68,7 @@ def test_the_table_keeps_its_numbers_beside_long_names():
 
 def warnings(*rows, quiet=False):
     console = Console(width=60, file=io.StringIO())
-    display = report.Display(console, quiet=quiet)
+    display = report.RunDisplay(console, quiet=quiet)
     for row in rows:
         display.warn_of_cut_actions(row, 64)
     return console.file.getvalue()

@@ -398,7 +398,7 @@ def test_it_does_under_every_stage_precision_and_process_count(play, model, file
 def test_a_run_leaves_a_model_for_transformers_and_the_scorer(tmp_path, model, file):
     path = judged.settings(tmp_path, model, file, comparisons={"every": 2})
     folder = tmp_path / "run"
-    with report.Display(cli.out) as display:
+    with report.RunDisplay(cli.out) as display:
         prepare(configuration.load(path), display).release()
     work(folder, cli.out)
     notes = json.loads((folder / "evaluation.json").read_text())

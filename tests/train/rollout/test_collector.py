@@ -8,10 +8,10 @@ import tiny
 from scripted import ScriptedGenerator, collect, play
 
 from agentgym_envs.pool import EnvPool
-from agentgym_train.data.types import Status
-from agentgym_train.protocols import Sampling
-from agentgym_train.rollout.collector import GLANCE, Collector, noise_seeds
-from agentgym_train.rollout.tasks import Start
+from agentgym_train.data.types import EpisodeStatus
+from agentgym_train.protocols import SamplingOptions
+from agentgym_train.rollout.collector import GLANCE, EpisodeCollector, noise_seeds
+from agentgym_train.rollout.tasks import EpisodeStart
 
 FAULTY = "faulty_envs:support/Faulty-v0"
 
@@ -21,12 +21,17 @@ def test_an_episode_is_what_the_environment_says():
     first, info = env.reset(seed=5)
     plan = [*env.unwrapped.oracle()]
     (group,), _, _, chat = collect(
-        "agentgym/Maze-v1", [Start(0, 5)] * 2, lambda row, turn: plan[turn], rooms=[4]
+        "agentgym/Maze-v1", [EpisodeStart(0, 5)] * 2, lambda row, turn: plan[turn], rooms=[4]
     )
     a, b = group.trajectories
     assert [t.action for t in a.turns] == plan
     assert a.turns[0].observation == first
-    assert (a.status, a.score, a.success, a.total_reward) == (Status.COMPLETED, 1.0, True, 1.0)
+    assert (a.status, a.score, a.success, a.total_reward) == (
+        EpisodeStatus.COMPLETED,
+        1.0,
+        True,
+        1.0,
+    )
     assert (a.task_id, a.seed) == (info["task_id"], 5)
     assert [t.reward for t in a.turns] == [0.0] * (len(plan) - 1) + [1.0]
     assert {t.version for t in a.turns} == {4}
@@ -38,13 +43,15 @@ def test_an_episode_is_what_the_environment_says():
 
 
 def test_the_horizon_is_a_truncation_and_counts_actions():
-    (group,), *_ = collect(FAULTY, [Start(0, 1)], lambda row, turn: "ok", max_turns=3, length=5)
-    (t,) = group.trajectories
-    assert (t.status, len(t.turns), t.success) == (Status.TRUNCATED_HORIZON, 3, False)
-    (group,), _, generator, _ = collect(
-        FAULTY, [Start(0, 1)], lambda row, turn: "ok", max_turns=5, length=5
+    (group,), *_ = collect(
+        FAULTY, [EpisodeStart(0, 1)], lambda row, turn: "ok", max_turns=3, length=5
     )
-    assert group.trajectories[0].status is Status.COMPLETED, (
+    (t,) = group.trajectories
+    assert (t.status, len(t.turns), t.success) == (EpisodeStatus.TRUNCATED_HORIZON, 3, False)
+    (group,), _, generator, _ = collect(
+        FAULTY, [EpisodeStart(0, 1)], lambda row, turn: "ok", max_turns=5, length=5
+    )
+    assert group.trajectories[0].status is EpisodeStatus.COMPLETED, (
         "solved with the last action: not a truncation"
     )
     assert generator.finished == [0], "a generator may forget the row"
@@ -54,7 +61,7 @@ def test_the_horizon_is_a_truncation_and_counts_actions():
 def test_without_a_key_success_is_a_return_above_zero_at_the_environments_own_end(max_turns):
     (group,), *_ = collect(
         "hash_env:support/Hash-v0",
-        [Start(0, 3)],
+        [EpisodeStart(0, 3)],
         lambda row, turn: "go",
         max_turns=max_turns,
         length=4,
@@ -67,7 +74,12 @@ def test_without_a_key_success_is_a_return_above_zero_at_the_environments_own_en
 def cut(max_turns, **options):
     """Plays an episode of five turns up to a horizon; returns its trajectory and the chat."""
     (group,), _, generator, chat = collect(
-        FAULTY, [Start(0, 1)], lambda row, turn: "ok", max_turns=max_turns, length=5, **options
+        FAULTY,
+        [EpisodeStart(0, 1)],
+        lambda row, turn: "ok",
+        max_turns=max_turns,
+        length=5,
+        **options,
     )
     assert generator.finished == [0]
     return group.trajectories[0], chat
@@ -76,14 +88,14 @@ def cut(max_turns, **options):
 def test_the_prompt_after_a_cut_is_the_one_that_would_have_followed():
     """The same episode with a longer horizon shows it."""
     (longer, _), (kept, _), (plain, _) = cut(4), cut(3, keep_next=True), cut(3)
-    assert kept.status is Status.TRUNCATED_HORIZON
+    assert kept.status is EpisodeStatus.TRUNCATED_HORIZON
     assert kept.next_ids == longer.turns[3].prompt_ids
     assert kept.turns == plain.turns == longer.turns[:3], "it is no turn"
     assert plain.next_ids is longer.next_ids is None
 
 
 def test_a_completed_episode_has_no_next_prompt():
-    assert cut(5, keep_next=True)[0].status is Status.COMPLETED
+    assert cut(5, keep_next=True)[0].status is EpisodeStatus.COMPLETED
     assert cut(5, keep_next=True)[0].next_ids is None
 
 
@@ -95,19 +107,19 @@ def test_a_next_prompt_must_fit_into_the_context_with_an_action():
     needed += len(longer.turns[3].prompt_ids) + room
     fits, tight = (cut(3, keep_next=True, max_context=needed - less)[0] for less in (0, 1))
     assert fits.next_ids == longer.turns[3].prompt_ids
-    assert (tight.status, tight.next_ids) == (Status.TRUNCATED_HORIZON, None)
+    assert (tight.status, tight.next_ids) == (EpisodeStatus.TRUNCATED_HORIZON, None)
     full, _ = cut(4, keep_next=True, max_context=needed - 1)
-    assert (full.status, full.next_ids) == (Status.TRUNCATED_CONTEXT, None)
+    assert (full.status, full.next_ids) == (EpisodeStatus.TRUNCATED_CONTEXT, None)
 
 
 def test_a_limit_of_the_environment_itself_is_a_cut_too():
     """Gymnasium truncates after three turns; the horizon is nine."""
     with EnvPool("hash_env:support/Hash-v0", 1, max_episode_steps=3, length=9) as pool:
         (group,), *_ = play(
-            pool, [Start(0, 3)], lambda row, turn: "go", max_turns=9, keep_next=True
+            pool, [EpisodeStart(0, 3)], lambda row, turn: "go", max_turns=9, keep_next=True
         )
     (t,) = group.trajectories
-    assert (t.status, len(t.turns)) == (Status.TRUNCATED_HORIZON, 3)
+    assert (t.status, len(t.turns)) == (EpisodeStatus.TRUNCATED_HORIZON, 3)
     assert t.next_ids
 
 
@@ -119,10 +131,15 @@ def test_a_retried_episode_keeps_the_prompt_of_its_last_try(tmp_path):
 
 def test_a_full_context_is_a_truncation_of_its_own():
     (group,), *_ = collect(
-        FAULTY, [Start(0, 1)], lambda row, turn: "ok", max_context=80, length=50, max_turns=50
+        FAULTY,
+        [EpisodeStart(0, 1)],
+        lambda row, turn: "ok",
+        max_context=80,
+        length=50,
+        max_turns=50,
     )
     (t,) = group.trajectories
-    assert t.status is Status.TRUNCATED_CONTEXT
+    assert t.status is EpisodeStatus.TRUNCATED_CONTEXT
     tokens = sum(len(turn.prompt_ids) + len(turn.action_ids) for turn in t.turns)
     assert 40 < tokens <= 80
 
@@ -132,7 +149,7 @@ def test_the_context_holds_the_conversation_and_room_for_one_more_action(tmp_pat
         said = "a longer action"
         (group,), *_ = collect(
             FAULTY,
-            [Start(0, 1)],
+            [EpisodeStart(0, 1)],
             lambda row, turn: said,
             max_context=max_context,
             length=5,
@@ -147,17 +164,19 @@ def test_the_context_holds_the_conversation_and_room_for_one_more_action(tmp_pat
         - len(turns[-1].action_ids)
         + room
     )
-    assert played(needed) == (Status.COMPLETED, turns)
-    assert played(needed - 1) == (Status.TRUNCATED_CONTEXT, turns[:4])
+    assert played(needed) == (EpisodeStatus.COMPLETED, turns)
+    assert played(needed - 1) == (EpisodeStatus.TRUNCATED_CONTEXT, turns[:4])
     retried = played(needed, fault="raise", at=3, marker=str(tmp_path / "failed"))
-    assert retried == (Status.COMPLETED, turns), "what was said before the failure takes no room"
+    assert retried == (EpisodeStatus.COMPLETED, turns), (
+        "what was said before the failure takes no room"
+    )
 
 
 @pytest.mark.parametrize(
     "fault", ["raise", *(pytest.param(fault, marks=pytest.mark.full) for fault in ("hang", "die"))]
 )
 def test_a_failing_environment_is_retried_on_a_fresh_one(fault, tmp_path):
-    starts = [Start(0, 1)] * 4
+    starts = [EpisodeStart(0, 1)] * 4
     groups, collector, _, _ = collect(
         FAULTY,
         starts,
@@ -171,7 +190,7 @@ def test_a_failing_environment_is_retried_on_a_fresh_one(fault, tmp_path):
     assert len(collector.failures) >= 1
     assert len(trajectories) == 4
     for t in trajectories:
-        assert t.status is Status.COMPLETED
+        assert t.status is EpisodeStatus.COMPLETED
         assert [turn.action for turn in t.turns] == [f"a{n}" for n in range(5)], (
             "from the start, with nothing left of the failure"
         )
@@ -181,7 +200,7 @@ def test_a_failing_environment_is_retried_on_a_fresh_one(fault, tmp_path):
 def test_an_environment_that_always_fails_never_reaches_the_loss():
     groups, collector, _, _ = collect(
         FAULTY,
-        [Start(0, 1), Start(0, 1), Start(2, 2)],
+        [EpisodeStart(0, 1), EpisodeStart(0, 1), EpisodeStart(2, 2)],
         lambda row, turn: "ok",
         fault="raise",
         at=3,
@@ -201,7 +220,7 @@ def test_a_neighbour_of_a_dying_environment_loses_none_of_its_retries(fault):
     """Both share a worker: one ends the other more often than an episode is retried."""
     groups, collector, *_ = collect(
         FAULTY,
-        [Start(0, 1), Start(1, 2)],
+        [EpisodeStart(0, 1), EpisodeStart(1, 2)],
         lambda row, turn: "ok",
         workers=1,
         timeout=0.5,
@@ -218,19 +237,21 @@ def test_a_neighbour_of_a_dying_environment_loses_none_of_its_retries(fault):
 
 
 def test_if_nothing_can_be_played_the_groups_are_empty():
-    groups, collector, *_ = collect(FAULTY, [Start(0, 1)], lambda row, turn: "raise", retries=1)
+    groups, collector, *_ = collect(
+        FAULTY, [EpisodeStart(0, 1)], lambda row, turn: "raise", retries=1
+    )
     assert [g.trajectories for g in groups] == [[]]
     assert [f.given_up for f in collector.failures] == [False, True]
 
 
 def test_noise_is_the_episodes_own():
     """An episode's noise does not depend on other episodes or processes; no two share theirs."""
-    starts = [Start(g, 7 + g) for g in range(4) for _ in range(3)]
+    starts = [EpisodeStart(g, 7 + g) for g in range(4) for _ in range(3)]
     seeds = noise_seeds(starts, "a")
     assert len(set(seeds)) == 12
     assert noise_seeds(starts[3:6], "a") == seeds[3:6]
     assert not set(noise_seeds(starts, "b")) & set(seeds)
-    assert len(set(noise_seeds([Start(0, 7), Start(1, 7)], "a"))) == 2, (
+    assert len(set(noise_seeds([EpisodeStart(0, 7), EpisodeStart(1, 7)], "a"))) == 2, (
         "nor have groups that drew the same task"
     )
     _, _, generator, _ = collect(FAULTY, starts[:2], lambda row, turn: "ok")
@@ -240,7 +261,7 @@ def test_noise_is_the_episodes_own():
 def test_ready_episodes_do_not_wait_for_slow_ones():
     groups, _, generator, _ = collect(
         "faulty_envs:support/Slow-v0",
-        [Start(0, 0), Start(1, 1)],
+        [EpisodeStart(0, 0), EpisodeStart(1, 1)],
         lambda row, turn: "x",
         batch_wait=0.05,
         delay=0.4,
@@ -256,7 +277,7 @@ def test_ready_episodes_do_not_wait_for_slow_ones():
 def test_an_answer_that_is_waited_for_is_not_late():
     groups, *_ = collect(
         "faulty_envs:support/Slow-v0",
-        [Start(0, 0), Start(1, 1)],
+        [EpisodeStart(0, 0), EpisodeStart(1, 1)],
         lambda row, turn: "x",
         delay=0.05,
         length=2,
@@ -265,7 +286,7 @@ def test_an_answer_that_is_waited_for_is_not_late():
 
 
 def test_rows_come_to_the_generator_in_their_order_whatever_the_order_of_the_answers():
-    starts = [Start(row, row) for row in range(9)]
+    starts = [EpisodeStart(row, row) for row in range(9)]
     _, _, generator, _ = play(arrival.Pool(order=1), starts, lambda row, turn: "x")
     batches = [list(prompts) for prompts in generator.prompts]
     assert len(batches[0]) == 9
@@ -279,9 +300,9 @@ def timed(seconds, *, turns=4, failing=()):
         timed_support.TimedPool(clock, seconds, turns, failing),
         timed_support.TimedGenerator(clock),
     )
-    collector = Collector(pool, generator, chat, max_context=1000, batch_wait=0.0)
-    starts = [Start(row, row) for row in range(len(seconds))]
-    sampling = Sampling(temperature=1.0, max_new_tokens=8, stop_ids=chat.stop_ids)
+    collector = EpisodeCollector(pool, generator, chat, max_context=1000, batch_wait=0.0)
+    starts = [EpisodeStart(row, row) for row in range(len(seconds))]
+    sampling = SamplingOptions(temperature=1.0, max_new_tokens=8, stop_ids=chat.stop_ids)
     groups = collector.collect(starts, max_turns=99, sampling=sampling, noise="n")
     assert [[len(t.turns) for t in g.trajectories] for g in groups] == [[turns]] * len(seconds)
     return (
@@ -329,17 +350,21 @@ def test_sessions_are_closed_also_after_an_error():
     generators = [ScriptedGenerator(broken), ScriptedGenerator(lambda row, turn: "look")]
     for generator, error in zip(generators, (pytest.raises(KeyError), nullcontext()), strict=True):
         chat = tiny.chat(instructions="")
-        collector = Collector(arrival.Pool(order=1), generator, chat, max_context=1000)
-        sampling = Sampling(temperature=1.0, max_new_tokens=8, stop_ids=chat.stop_ids)
+        collector = EpisodeCollector(arrival.Pool(order=1), generator, chat, max_context=1000)
+        sampling = SamplingOptions(temperature=1.0, max_new_tokens=8, stop_ids=chat.stop_ids)
         with error:
-            collector.collect([Start(0, 0)], max_turns=2, sampling=sampling, noise="n")
+            collector.collect([EpisodeStart(0, 0)], max_turns=2, sampling=sampling, noise="n")
         assert generator.closed_sessions == 1
 
 
 def test_named_tasks_are_played():
     name = "rooms4-things1-test-3"
     groups, *_ = collect(
-        "agentgym/Maze-v1", [Start(0, 0, name)], lambda row, turn: "look", max_turns=1, split="test"
+        "agentgym/Maze-v1",
+        [EpisodeStart(0, 0, name)],
+        lambda row, turn: "look",
+        max_turns=1,
+        split="test",
     )
     assert groups[0].trajectories[0].task_id == name
     assert groups[0].trajectories[0].turns[0].invalid
@@ -347,20 +372,25 @@ def test_named_tasks_are_played():
 
 def test_an_action_is_cut_if_it_has_no_stop_token():
     (group,), _, generator, chat = collect(
-        FAULTY, [Start(0, 1)], lambda row, turn: "ok", max_turns=2, length=5
+        FAULTY, [EpisodeStart(0, 1)], lambda row, turn: "ok", max_turns=2, length=5
     )
     assert [turn.cut for turn in group.trajectories[0].turns] == [False, False]
     stop = next(iter(chat.stop_ids))
-    sample = generator.session([0], Sampling(1.0, 8, chat.stop_ids)).sample
+    sample = generator.session([0], SamplingOptions(1.0, 8, chat.stop_ids)).sample
     assert sample(0).ids[-1] == stop
 
     class Endless(ScriptedGenerator):
         def session(self, seeds, sampling):
-            return super().session(seeds, Sampling(1.0, 8, frozenset([7])))
+            return super().session(seeds, SamplingOptions(1.0, 8, frozenset([7])))
 
     with EnvPool(FAULTY, 1, max_episode_steps=-1, length=5) as pool:
-        collector = Collector(pool, Endless(lambda row, turn: "ok"), tiny.chat(), max_context=1000)
+        collector = EpisodeCollector(
+            pool, Endless(lambda row, turn: "ok"), tiny.chat(), max_context=1000
+        )
         (group,) = collector.collect(
-            [Start(0, 1)], max_turns=2, sampling=Sampling(1.0, 8, chat.stop_ids), noise="n"
+            [EpisodeStart(0, 1)],
+            max_turns=2,
+            sampling=SamplingOptions(1.0, 8, chat.stop_ids),
+            noise="n",
         )
     assert [turn.cut for turn in group.trajectories[0].turns] == [True, True]

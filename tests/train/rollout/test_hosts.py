@@ -16,7 +16,7 @@ from agentgym_train import config as configuration
 from agentgym_train.config import EnvConfig, ScratchConfig
 from agentgym_train.models import scratch
 from agentgym_train.rollout.build import describe, make_pool
-from agentgym_train.rollout.tasks import Start
+from agentgym_train.rollout.tasks import EpisodeStart
 
 FAULTY = "faulty_envs:support/Faulty-v0"
 
@@ -87,7 +87,7 @@ def test_the_loss_of_a_host_uses_up_no_retry(two):
 
     groups, collector, *_ = collect(
         FAULTY,
-        [Start(0, 1), Start(1, 2)],
+        [EpisodeStart(0, 1), EpisodeStart(1, 2)],
         script,
         hosts=[host.address],
         workers=1,

@@ -1,4 +1,4 @@
-"""Which rows share a step: the collector and ``hf`` under a virtual clock, and ``Responses``."""
+"""Which rows share a step: the collector and ``hf`` under a virtual clock, and ``EnvResponses``."""
 
 from dataclasses import replace
 
@@ -7,10 +7,10 @@ import timed
 import tiny
 from scripted import ScriptedGenerator
 
-from agentgym_train.protocols import Sampling
-from agentgym_train.rollout.collector import Collector
-from agentgym_train.rollout.responses import Responses
-from agentgym_train.rollout.tasks import Start
+from agentgym_train.protocols import SamplingOptions
+from agentgym_train.rollout.collector import EpisodeCollector
+from agentgym_train.rollout.responses import EnvResponses
+from agentgym_train.rollout.tasks import EpisodeStart
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +124,7 @@ def pool():
 @pytest.fixture
 def responses(pool):
     """Sixteen episodes; the environments of 5, 3, 9 and 1 step, one after the other."""
-    responses = Responses(pool, 10.0)
+    responses = EnvResponses(pool, 10.0)
     for slot in (5, 3, 9, 1):
         receive(responses)
         responses.expect(slot)
@@ -221,10 +221,12 @@ def test_max_rows_bounds_the_rows_in_progress(max_rows, agents, most):
     chat, generator = tiny.chat(instructions=""), Rows()
     names = ("a", "b")[:agents] if agents > 1 else ()
     pool = TurnByTurn([1.0, 5.0] * 3 + [2.0], names)
-    collector = Collector(pool, generator, chat, max_context=1000, max_rows=max_rows, agents=names)
-    sampling = Sampling(temperature=1.0, max_new_tokens=8, stop_ids=chat.stop_ids)
+    collector = EpisodeCollector(
+        pool, generator, chat, max_context=1000, max_rows=max_rows, agents=names
+    )
+    sampling = SamplingOptions(temperature=1.0, max_new_tokens=8, stop_ids=chat.stop_ids)
     groups = collector.collect(
-        [Start(row, row) for row in range(7)], max_turns=99, sampling=sampling, noise="n"
+        [EpisodeStart(row, row) for row in range(7)], max_turns=99, sampling=sampling, noise="n"
     )
     assert generator.most == most
     assert [g.number for g in groups] == [n for n in range(7) for _ in range(agents)]

@@ -34,7 +34,7 @@ def prepared(home, steps=8):
     """Prepares a longer run in the folder; returns the warnings."""
     said = io.StringIO()
     config = configuration.load(write(home, steps=steps))
-    with report.Display(Console(file=said, width=80)) as display:
+    with report.RunDisplay(Console(file=said, width=80)) as display:
         prepare(config, display).release()
     return [line for line in said.getvalue().splitlines() if line.startswith("warning: ")]
 

@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 from warm import Warm
 
 from agentgym_train.cli import app
-from agentgym_train.files import Lock
+from agentgym_train.files import FolderLock
 from agentgym_train.run import hosts
 from agentgym_train.run.hosts import check_hosts
 from agentgym_train.run.launch import join_launcher, note_prepared
@@ -94,7 +94,7 @@ def test_a_process_that_dies_ends_the_other_machines_and_fewer_go_on(
     check_lost(outputs[0].read_text(), 1, 2)
     assert steps(tmp_path / "run") == [1]
     do(warm, output, "prepare", config_file)
-    other = Lock(tmp_path / "run", name=".main-lock")  # of another start of `work`
+    other = FolderLock(tmp_path / "run", name=".main-lock")  # of another start of `work`
     warm.start(output, "work", tmp_path / "run")
     assert warm.status() == 1
     other.release()

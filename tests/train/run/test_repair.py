@@ -185,7 +185,7 @@ def test_a_sealed_file_that_a_kill_interrupted_is_the_old_one(tmp_path, monkeypa
 
 
 def display():
-    return report.Display(Console(file=io.StringIO()))
+    return report.RunDisplay(Console(file=io.StringIO()))
 
 
 def test_a_small_model_that_cannot_be_made_again_equally_ends_the_run(run, monkeypatch):

@@ -21,7 +21,7 @@ from agentgym_train import cli, plugins
 from agentgym_train import config as configuration
 from agentgym_train.distributed import Distributed
 from agentgym_train.errors import RunFolderError, TrainingError
-from agentgym_train.files import Lock, checksum_file, write_whole
+from agentgym_train.files import FolderLock, checksum_file, write_whole
 from agentgym_train.reporting import metrics
 from agentgym_train.run.folder import CHANGEABLE, claim_folder
 from agentgym_train.run.work import check_learned
@@ -181,7 +181,7 @@ def test_two_runs_in_one_folder(tmp_path, how):
         holder.kill()
         holder.wait()
         holder.stdout.close()
-    Lock(folder).release()
+    FolderLock(folder).release()
 
 
 def small_model(tmp_path):
@@ -189,16 +189,16 @@ def small_model(tmp_path):
 
 
 def test_processes_of_one_run_share_its_lock(tmp_path):
-    first = Lock(tmp_path)
+    first = FolderLock(tmp_path)
     with pytest.raises(RunFolderError):
-        Lock(tmp_path, shared=True)
+        FolderLock(tmp_path, shared=True)
     first.share()
-    worker = Lock(tmp_path, shared=True)
+    worker = FolderLock(tmp_path, shared=True)
     first.release()
     with pytest.raises(RunFolderError):
-        Lock(tmp_path)
+        FolderLock(tmp_path)
     worker.release()
-    Lock(tmp_path).release()
+    FolderLock(tmp_path).release()
 
 
 def test_a_metrics_line_that_was_cut_off_is_written_again(tmp_path):
@@ -283,10 +283,10 @@ def test_a_file_system_without_locks_is_one_warning(tmp_path, monkeypatch, caplo
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(fcntl, "flock", flock)
-    first = Lock(tmp_path)
+    first = FolderLock(tmp_path)
     first.share()
     for options in ({"shared": True}, {"name": ".main-lock"}):
-        Lock(tmp_path, **options).release()
+        FolderLock(tmp_path, **options).release()
     first.release()
     (said,) = [record.getMessage() for record in caplog.records]
     assert str(tmp_path) in said
@@ -299,4 +299,4 @@ def test_a_lock_that_fails_is_one_line(tmp_path, monkeypatch):
 
     monkeypatch.setattr(fcntl, "flock", flock)
     with pytest.raises(RunFolderError, match=r"^cannot lock "):
-        Lock(tmp_path)
+        FolderLock(tmp_path)

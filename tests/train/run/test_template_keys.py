@@ -15,7 +15,7 @@ from agentgym_train.assembly import assemble
 from agentgym_train.config import ModelConfig
 from agentgym_train.errors import ConfigError, RunFolderError
 from agentgym_train.evaluation import evaluate
-from agentgym_train.models.chat import Chat
+from agentgym_train.models.chat import ChatTokens
 from agentgym_train.models.loading import load_tokenizer
 from agentgym_train.reporting import report
 from agentgym_train.run import folder, prepare
@@ -35,7 +35,7 @@ def today(monkeypatch, day):
 
 def prepared(path, *overrides):
     """Prepares a run; returns its configuration as its processes read it."""
-    with report.Display(Console(file=io.StringIO())) as display:
+    with report.RunDisplay(Console(file=io.StringIO())) as display:
         prepare.prepare(configuration.load(path, overrides), display).release()
     return configuration.load(path.parent / "run" / "config.toml")
 
@@ -51,7 +51,7 @@ def test_a_resumed_run_keeps_the_date_of_its_first_start(tmp_path, monkeypatch):
     today(monkeypatch, "2026-02-01")
     again = prepared(path)
     openings = [
-        Chat(load_tokenizer(model), **config.template_options).opening("x")
+        ChatTokens(load_tokenizer(model), **config.template_options).opening("x")
         for config in (first, again)
     ]
     assert openings[0] == openings[1]

@@ -18,7 +18,7 @@ from agentgym_train import config as configuration
 from agentgym_train import plugins
 from agentgym_train.algorithms.policy_gradient import GRPO
 from agentgym_train.config import EnvConfig, ScratchConfig
-from agentgym_train.data.types import Failure, Status, Trajectory, Turn
+from agentgym_train.data.types import EpisodeFailure, EpisodeStatus, Trajectory, Turn
 from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError, ModelError
 from agentgym_train.evaluation import episodes, evaluate
@@ -26,16 +26,16 @@ from agentgym_train.generators.hf import HF
 from agentgym_train.models import scratch
 from agentgym_train.protocols import RunContext
 from agentgym_train.rollout import build
-from agentgym_train.rollout.collector import Collector, _AgentState, _Episode
+from agentgym_train.rollout.collector import EpisodeCollector, _AgentState, _Episode
 from agentgym_train.rollout.pipeline import make_training_envs
-from agentgym_train.rollout.tasks import Start
+from agentgym_train.rollout.tasks import EpisodeStart
 from agentgym_train.run.prepare import check
 from agentgym_train.run.work import evaluate_checkpoint
 from agentgym_train.testing import check_source
 
 NIM = "foreign/Nim-v0"
 SEATS = ["player_0", "player_1"]
-NINE = Start(0, 5, "pile-9")
+NINE = EpisodeStart(0, 5, "pile-9")
 TWO = {"id": NIM, "kwargs": {"seats": "all"}, "groups": 2, "group_size": 2, "workers": 1}
 
 
@@ -66,7 +66,7 @@ def test_each_agent_has_a_trajectory_of_what_it_saw_and_said():
         1.0,
         [0.0, 1.0],
     )
-    assert {t.status for t in (first, second)} == {Status.COMPLETED}
+    assert {t.status for t in (first, second)} == {EpisodeStatus.COMPLETED}
     assert {t.task_id for t in (first, second)} == {"pile-9"}
 
 
@@ -88,7 +88,7 @@ def test_what_a_turn_has_earned_stays_when_others_go_on():
         for n, agent in enumerate(SEATS)
     }
     episode = _Episode(0, NINE, agents)
-    collector = Collector(None, None, None, max_context=9, agents=SEATS)
+    collector = EpisodeCollector(None, None, None, max_context=9, agents=SEATS)
     for rewards, invalids in (
         ((0.25, 0.0), (True, False)),
         ((0.0, 0.5), (False, False)),
@@ -119,7 +119,7 @@ def test_only_the_speaker_is_misunderstood():
 
 
 def test_groups_are_those_of_one_agent():
-    starts = [NINE, NINE, Start(2, 6, "pile-6")]
+    starts = [NINE, NINE, EpisodeStart(2, 6, "pile-6")]
     moves = [["1", "3"], ["1", "3"], ["3"], ["3", "2"], ["3", "2"], ["3"]]
     groups, *_ = played(moves, starts=starts)
     assert [(g.number, [t.agent for t in g.trajectories]) for g in groups] == [
@@ -133,7 +133,7 @@ def test_groups_are_those_of_one_agent():
 def test_the_horizon_counts_the_turns_of_an_agent():
     groups, *_ = played([["1"] * 9, ["1"] * 9], max_turns=2)
     assert [[t.action for t in g.trajectories[0].turns] for g in groups] == [["1", "1"]] * 2
-    assert {g.trajectories[0].status for g in groups} == {Status.TRUNCATED_HORIZON}
+    assert {g.trajectories[0].status for g in groups} == {EpisodeStatus.TRUNCATED_HORIZON}
 
 
 def test_the_agent_that_would_act_next_has_the_prompt_after_a_cut():
@@ -343,7 +343,7 @@ def test_held_out_episodes_are_of_each_agent_and_count_once(tmp_path):
     task_difficulty = dict(zip(held_out.task_ids, held_out.difficulties, strict=True))
     assert [row["difficulty"] for row in kept] == [task_difficulty[t.task_id] for t in played]
     failures = [
-        Failure(task_id, 0, 2, "lost", given_up=task_id == "other")
+        EpisodeFailure(task_id, 0, 2, "lost", given_up=task_id == "other")
         for task_id in (played[0].task_id, "other")
     ]
     lost = episodes.faults(rows, failures, held_out)

@@ -23,7 +23,7 @@ from agentgym_train import cli, plugins
 from agentgym_train import config as configuration
 from agentgym_train.algorithms.policy_gradient import GRPO
 from agentgym_train.assembly import check_group_size
-from agentgym_train.data.types import Group, Status, Trajectory, Turn
+from agentgym_train.data.types import EpisodeStatus, Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError
 from agentgym_train.protocols import RunContext, Source, StepPlan
@@ -559,7 +559,7 @@ def test_overlong_filtering_excludes_what_the_context_ended(tmp_path, monkeypatc
         def collect(self, starts, **options):
             groups = super().collect(starts, **options)
             for group in groups:
-                group.trajectories[0].status = Status.TRUNCATED_CONTEXT
+                group.trajectories[0].status = EpisodeStatus.TRUNCATED_CONTEXT
                 group.trajectories[0].turns[-1].reward = 5.0
             return groups
 
@@ -577,7 +577,7 @@ def test_overlong_filtering_excludes_what_the_context_ended(tmp_path, monkeypatc
         assert not group.filtered
     for group in played({"name": "rollout"}, filtering=True):
         assert [t.total_reward for t in group.filtered] == [5.0]
-        assert Status.TRUNCATED_CONTEXT not in [t.status for t in group.trajectories]
+        assert EpisodeStatus.TRUNCATED_CONTEXT not in [t.status for t in group.trajectories]
     assert (
         metrics.totals(played({"name": "rollout"}, filtering=True), Distributed())[
             "truncated_context"

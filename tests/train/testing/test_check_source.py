@@ -6,7 +6,7 @@ import pytest
 
 from agentgym_envs.errors import ConformanceError
 from agentgym_train import Source
-from agentgym_train.data.types import Group, Status, Trajectory, Turn
+from agentgym_train.data.types import EpisodeStatus, Group, Trajectory, Turn
 from agentgym_train.testing import check_source
 
 
@@ -58,7 +58,7 @@ class Silent(Sound):
 
 class Failed(Sound):
     def episode(self, step, number):
-        return Trajectory("t", number, status=Status.ERROR_ENV)
+        return Trajectory("t", number, status=EpisodeStatus.ERROR_ENV)
 
 
 def test_a_sound_one_passes():

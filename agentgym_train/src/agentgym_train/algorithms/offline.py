@@ -16,7 +16,7 @@ from torch import Tensor
 
 from agentgym_envs.scores import above
 from agentgym_train.config.constraints import Positive
-from agentgym_train.data.batching import Batch, Forward
+from agentgym_train.data.batching import Batch, ForwardOutput
 from agentgym_train.data.types import Group
 from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError
@@ -37,7 +37,7 @@ class SFT(Algorithm):
         """Returns the number of action tokens."""
         return batch.action_tokens
 
-    def loss(self, forward: Forward, micro: Batch) -> tuple[Tensor, dict[str, Tensor]]:
+    def loss(self, forward: ForwardOutput, micro: Batch) -> tuple[Tensor, dict[str, Tensor]]:
         """Returns the negative log-likelihood."""
         return -forward.logp_BT.where(micro.action_BT, 0.0).sum(), {}
 
@@ -88,7 +88,7 @@ class DPO(Algorithm):
         """Returns the number of pairs."""
         return int(_pairs(batch)[1].sum())
 
-    def loss(self, forward: Forward, micro: Batch) -> tuple[Tensor, dict[str, Tensor]]:
+    def loss(self, forward: ForwardOutput, micro: Batch) -> tuple[Tensor, dict[str, Tensor]]:
         """Returns the sum of −log σ(β · (r_better − r_worse)) over pairs.
 
         r is the log-ratio of an episode's action tokens under the policy and under the reference.

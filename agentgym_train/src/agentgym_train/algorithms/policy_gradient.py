@@ -25,7 +25,7 @@ import torch
 from torch import Tensor
 
 from agentgym_train.config.constraints import Count, NonNegative, Share
-from agentgym_train.data.batching import Batch, Forward
+from agentgym_train.data.batching import Batch, ForwardOutput
 from agentgym_train.data.types import Group
 from agentgym_train.distributed import Distributed
 from agentgym_train.learning.advantages import group_centred, leave_one_out, returns_to_go, whitened
@@ -117,7 +117,7 @@ class PolicyGradient(Algorithm):
             return super().zero_loss_B(batch)
         return (batch.streams["advantage"] == 0).where(batch.action_BT, True).all(1)
 
-    def loss(self, forward: Forward, micro: Batch) -> tuple[Tensor, dict[str, Tensor]]:
+    def loss(self, forward: ForwardOutput, micro: Batch) -> tuple[Tensor, dict[str, Tensor]]:
         """Returns the surrogate loss plus the KL penalty minus the entropy bonus."""
         logp_BT, action_BT, advantage_BT = (
             forward.logp_BT,

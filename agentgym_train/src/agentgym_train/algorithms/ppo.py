@@ -20,7 +20,7 @@ from torch import Tensor
 
 from agentgym_train.algorithms.policy_gradient import PolicyGradient
 from agentgym_train.config.constraints import NonNegative, Share
-from agentgym_train.data.batching import Batch, Forward
+from agentgym_train.data.batching import Batch, ForwardOutput
 from agentgym_train.data.types import Group
 from agentgym_train.distributed import Distributed
 from agentgym_train.learning.advantages import gae, whitened
@@ -86,7 +86,7 @@ class PPO(PolicyGradient):
             **{"advantage": advantage_BT, "return": return_BT, "value_weight": weight_BT}
         )
 
-    def loss(self, forward: Forward, micro: Batch) -> tuple[Tensor, dict[str, Tensor]]:
+    def loss(self, forward: ForwardOutput, micro: Batch) -> tuple[Tensor, dict[str, Tensor]]:
         """Returns the sum of the policy's loss and the loss of the values."""
         policy, sums = super().loss(forward, micro)
         value_BT, return_BT = forward.value_BT, micro.streams["return"]

@@ -13,7 +13,7 @@ from agentgym_train.config.schema import (
     RolloutConfig,
     RunConfig,
     ScratchConfig,
-    Settings,
+    SharedSettings,
 )
 
 __all__ = [
@@ -28,7 +28,7 @@ __all__ = [
     "RolloutConfig",
     "RunConfig",
     "ScratchConfig",
-    "Settings",
+    "SharedSettings",
     "build",
     "difference",
     "dumps",

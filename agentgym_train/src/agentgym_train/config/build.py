@@ -11,7 +11,7 @@ import pydantic
 import tomli_w
 
 from agentgym_train.config import tables
-from agentgym_train.config.schema import Config, Settings
+from agentgym_train.config.schema import Config, SharedSettings
 from agentgym_train.config.suggestions import unknown_key
 from agentgym_train.errors import ConfigError
 
@@ -71,12 +71,12 @@ def build(cls: type[T], raw: Mapping[str, Any], *, section: str = "", named: Nam
         raise _refusal(error, section, named) from error
 
 
-def dumps(config: Settings) -> str:
+def dumps(config: SharedSettings) -> str:
     """Returns the configuration as TOML, with all defaults except None, which TOML lacks."""
     return tomli_w.dumps(without_none(tree(config)))
 
 
-def tree(config: Settings) -> dict[str, Any]:
+def tree(config: SharedSettings) -> dict[str, Any]:
     """Returns the configuration as nested plain data, with the keys of a configuration file."""
     plain = asdict(config)
     envs = plain.pop("envs", None)
@@ -84,7 +84,9 @@ def tree(config: Settings) -> dict[str, Any]:
     return {"run": plain.pop("run"), **env, **plain}
 
 
-def difference(old: Settings, new: Settings, *, ignore: Collection[str] = ()) -> str | None:
+def difference(
+    old: SharedSettings, new: SharedSettings, *, ignore: Collection[str] = ()
+) -> str | None:
     """Returns the keys that differ between two configurations, with both values, or None."""
     a, b = _flat(tree(old)), _flat(tree(new))
     every = (

@@ -330,7 +330,7 @@ class RunConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class SharedSettings:
     """The sections that policy runs and reward-model runs share."""
 
     run: RunConfig
@@ -346,12 +346,12 @@ class Settings:
 
     @property
     def template_options(self) -> dict[str, Any]:
-        """Options of :class:`agentgym_train.models.chat.Template` for the model of the run."""
+        """Options of :class:`agentgym_train.models.chat.ChatTemplate` for the model of the run."""
         return {"arguments": self.model.chat_template_kwargs, "date": self.run.date}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Config(Settings):
+class Config(SharedSettings):
     """The configuration of a policy run."""
 
     envs: Annotated[tuple[EnvConfig, ...], Field(min_length=1)]

@@ -150,7 +150,7 @@ class Batch:
         return Batch(**fields, streams={name: change(v) for name, v in self.streams.items()})
 
 
-class Forward(NamedTuple):
+class ForwardOutput(NamedTuple):
     """The model's output for each action token, given all tokens before it.
 
     float32; 0 for other tokens, except for ``value_BT``.

@@ -21,7 +21,7 @@ Origin = tuple[int, int]
 """The process that has a trajectory, and its row in the batch of that process."""
 
 
-class Share(NamedTuple):
+class SharedBatch(NamedTuple):
     """A micro-batch of this process."""
 
     micro: Batch
@@ -31,7 +31,7 @@ class Share(NamedTuple):
 
 def share_out(
     batch: Batch, distributed: "Distributed", max_tokens: int, *, whole_groups: bool = False
-) -> list[Share]:
+) -> list[SharedBatch]:
     """Distributes the trajectories of all processes; returns this process's micro-batches.
 
     All processes call it and get equally many. Under ZeRO a forward or backward pass is a
@@ -50,7 +50,9 @@ def share_out(
         for row, (group, length) in enumerate(theirs):
             lengths[process, row] = length
             units.setdefault((process, group if whole_groups else row), []).append((process, row))
-    sizes = [Unit(len(each), max(lengths[origin] for origin in each)) for each in units.values()]
+    sizes = [
+        BatchUnit(len(each), max(lengths[origin] for origin in each)) for each in units.values()
+    ]
     members = list(units.values())
     rounds = [
         # Sorted, so that trajectories of a group stay neighbours in their order.
@@ -62,7 +64,9 @@ def share_out(
     ordered = sorted(origin for part in mine for origin in part)
     places = {origin: place for place, origin in enumerate(ordered)}
     return [
-        Share(received.take([places[origin] for origin in part]) if part else batch.idle(), part)
+        SharedBatch(
+            received.take([places[origin] for origin in part]) if part else batch.idle(), part
+        )
         for part in mine
     ]
 
@@ -83,7 +87,7 @@ def _moved(batch: Batch, rounds: list[list[list[Origin]]], distributed: "Distrib
     return Batch.join(distributed.exchange(sent))
 
 
-class Unit(NamedTuple):
+class BatchUnit(NamedTuple):
     """Trajectories that stay in one micro-batch: a single one or a group."""
 
     rows: int
@@ -93,7 +97,7 @@ class Unit(NamedTuple):
 
 
 @dataclass
-class _Part:
+class _MicroBatch:
     """A micro-batch."""
 
     units: list[int]
@@ -106,7 +110,7 @@ class _Part:
         return self.rows * self.length
 
 
-def plan(units: Sequence[Unit], processes: int, max_tokens: int) -> list[list[list[int]]]:
+def plan(units: Sequence[BatchUnit], processes: int, max_tokens: int) -> list[list[list[int]]]:
     """Distributes units over rounds and processes, in the same way on every call.
 
     Args:
@@ -121,7 +125,7 @@ def plan(units: Sequence[Unit], processes: int, max_tokens: int) -> list[list[li
     """
     places = sorted(range(len(units)), key=lambda place: (-units[place].length, place))
 
-    def parts(limit: int) -> list[_Part]:
+    def parts(limit: int) -> list[_MicroBatch]:
         return _parts(units, places, processes, limit)
 
     def rounds(limit: int) -> int:
@@ -144,7 +148,9 @@ def plan(units: Sequence[Unit], processes: int, max_tokens: int) -> list[list[li
     return planned
 
 
-def _parts(units: Sequence[Unit], places: Sequence[int], processes: int, limit: int) -> list[_Part]:
+def _parts(
+    units: Sequence[BatchUnit], places: Sequence[int], processes: int, limit: int
+) -> list[_MicroBatch]:
     """Splits units into micro-batches of at most ``limit`` padded tokens.
 
     Args:
@@ -153,7 +159,7 @@ def _parts(units: Sequence[Unit], places: Sequence[int], processes: int, limit: 
         processes: number of micro-batches per round.
         limit: maximum padded tokens; more in a round that begins with a larger unit.
     """
-    parts: list[_Part] = []
+    parts: list[_MicroBatch] = []
     room = limit
     # Neighbours in this order have similar lengths, which keeps padding low. The first unit of a
     # part is its longest and sets the padded length.
@@ -165,5 +171,5 @@ def _parts(units: Sequence[Unit], places: Sequence[int], processes: int, limit: 
         else:
             if len(parts) % processes == 0:
                 room = max(limit, rows * length)
-            parts.append(_Part([place], rows, length))
+            parts.append(_MicroBatch([place], rows, length))
     return parts

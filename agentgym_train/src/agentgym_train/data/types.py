@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 
-class Status(StrEnum):
+class EpisodeStatus(StrEnum):
     """How an episode ended. Errors are retried and never reach the loss."""
 
     COMPLETED = "completed"
@@ -25,7 +25,7 @@ class Status(StrEnum):
     @property
     def is_error(self) -> bool:
         """Whether the environment failed."""
-        return self in (Status.ERROR_ENV, Status.ERROR_TIMEOUT)
+        return self in (EpisodeStatus.ERROR_ENV, EpisodeStatus.ERROR_TIMEOUT)
 
 
 @dataclass
@@ -54,7 +54,7 @@ class Trajectory:
     task_id: str
     seed: int
     turns: list[Turn] = field(default_factory=list)
-    status: Status = Status.COMPLETED
+    status: EpisodeStatus = EpisodeStatus.COMPLETED
     score: float = 0.0
     success: bool = False
     agent: str = ""
@@ -68,7 +68,7 @@ class Trajectory:
     """The prompt after the last action of an episode that was truncated at the horizon.
 
     It is no turn: no action follows. None: the episode ended otherwise, or the prompt was not kept
-    (see ``keep_next`` of :class:`agentgym_train.rollout.collector.Collector`).
+    (see ``keep_next`` of :class:`agentgym_train.rollout.collector.EpisodeCollector`).
     """
 
     @property
@@ -102,7 +102,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Failure:
+class EpisodeFailure:
     """An episode that its environment interrupted; never a reward."""
 
     task_id: str

@@ -17,14 +17,14 @@ import torch
 
 from agentgym_envs.errors import AgentGymError
 from agentgym_train.data.batching import Batch
-from agentgym_train.data.types import Failure, Group, Status, Trajectory, Turn
+from agentgym_train.data.types import EpisodeFailure, EpisodeStatus, Group, Trajectory, Turn
 from agentgym_train.errors import TrainingError
 
 LENGTH = struct.Struct("!Q")  # of the JSON text
 PLAIN = frozenset({NoneType, bool, int, float, str})
 SERIES: dict[str, Any] = {each.__name__: each for each in (tuple, set, frozenset)}
 CLASSES: dict[str, Any] = {
-    each.__name__: each for each in (Trajectory, Turn, Group, Failure, Batch)
+    each.__name__: each for each in (Trajectory, Turn, Group, EpisodeFailure, Batch)
 }
 DTYPES = {str(each): each for each in vars(torch).values() if isinstance(each, torch.dtype)}
 NUMBERS = "biufc"  # numpy's letters of booleans, integers, floats and complex numbers
@@ -81,8 +81,8 @@ def _described(value: Any, blobs: list[bytes]) -> Any:
         return {kind.__name__: _all(value, blobs)}
     if kind is dict:
         return {"dict": [_all(pair, blobs) for pair in value.items()]}
-    if kind is Status:
-        return {"Status": str(value)}
+    if kind is EpisodeStatus:
+        return {"EpisodeStatus": str(value)}
     if CLASSES.get(kind.__name__) is kind:
         return {kind.__name__: _all((getattr(value, f.name) for f in fields(value)), blobs)}
     if isinstance(value, Path):
@@ -147,7 +147,7 @@ class _Reader:
             return self._numbers(name, *body)
         if name == "error":
             return _error(*body)
-        return {"Status": Status, "Path": Path}[name](body)
+        return {"EpisodeStatus": EpisodeStatus, "Path": Path}[name](body)
 
     def _each(self, values: list[Any]) -> list[Any]:
         return [self.value(each) for each in values]

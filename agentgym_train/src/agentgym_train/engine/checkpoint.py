@@ -41,7 +41,7 @@ if TYPE_CHECKING:  # transformers' models take seconds to load
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     from agentgym_train.distributed import Distributed
-    from agentgym_train.engine.deepspeed import Engine
+    from agentgym_train.engine.deepspeed import TrainingEngine
 
 ENGINES = ("engine", "critic")
 LINES = ("metrics.jsonl", "failures.jsonl")
@@ -52,7 +52,7 @@ NAME = re.compile(r"(step|corrupt)-(\d{6}|[1-9]\d{6,})")
 
 
 @dataclass(frozen=True)
-class State:
+class CheckpointState:
     """The state that a resumed run needs.
 
     Task order and sampling noise are functions of seed and step, so they need no state.
@@ -151,20 +151,25 @@ def where_to_go_on(run: Path, *, steps: int) -> str:
     return f"The same command goes on from {newest}."
 
 
-def read_state(folder: Path) -> State:
+def read_state(folder: Path) -> CheckpointState:
     """Reads ``state.json``.
 
     Raises:
         CheckpointError: the file is missing or unreadable.
     """
     try:
-        return State(**json.loads((folder / "state.json").read_text(encoding="utf-8")))
+        return CheckpointState(**json.loads((folder / "state.json").read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError, RecursionError) as error:
         raise CheckpointError(f"{folder} is not a complete checkpoint: {error}") from error
 
 
 def check_fits(
-    state: State, folder: Path, *, model: Mapping[str, Any], zero_stage: int, processes: int
+    state: CheckpointState,
+    folder: Path,
+    *,
+    model: Mapping[str, Any],
+    zero_stage: int,
+    processes: int,
 ) -> None:
     """Rejects a checkpoint from which this run cannot resume.
 
@@ -202,8 +207,8 @@ def _adapter(shape: Mapping[str, Any]) -> str:
 
 
 def restore(
-    folder: Path, engines: "Sequence[Engine]", *, model: Mapping[str, Any], zero_stage: int
-) -> State:
+    folder: Path, engines: "Sequence[TrainingEngine]", *, model: Mapping[str, Any], zero_stage: int
+) -> CheckpointState:
     """Loads each engine's part of a checkpoint; returns the trainer's state.
 
     Raises:
@@ -277,12 +282,12 @@ def _sharded(folder: Path) -> bool:
 
 def save(
     run: Path,
-    state: State,
-    engine: "Engine",
+    state: CheckpointState,
+    engine: "TrainingEngine",
     tokenizer: "PreTrainedTokenizerBase",
     *,
     keep: int,
-    critic: "Engine | None" = None,
+    critic: "TrainingEngine | None" = None,
 ) -> None:
     """Writes a checkpoint to a draft folder, renames it in one step, and removes old checkpoints.
 
@@ -328,7 +333,9 @@ def save(
         engine.distributed.barrier()
 
 
-def save_model(folder: Path, engine: "Engine", tokenizer: "PreTrainedTokenizerBase") -> None:
+def save_model(
+    folder: Path, engine: "TrainingEngine", tokenizer: "PreTrainedTokenizerBase"
+) -> None:
     """Writes the model and its tokenizer in Hugging Face format; replaces the folder.
 
     All processes call it.
@@ -347,7 +354,9 @@ def save_model(folder: Path, engine: "Engine", tokenizer: "PreTrainedTokenizerBa
             publish(draft, folder)
 
 
-def _write_model(folder: Path, engine: "Engine", tokenizer: "PreTrainedTokenizerBase") -> None:
+def _write_model(
+    folder: Path, engine: "TrainingEngine", tokenizer: "PreTrainedTokenizerBase"
+) -> None:
     engine.save_model(folder)
     if engine.distributed.is_main:
         tokenizer.save_pretrained(folder)

@@ -11,9 +11,9 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from agentgym_train.config import Config
-from agentgym_train.engine.deepspeed import Engine, loading
+from agentgym_train.engine.deepspeed import TrainingEngine, loading
 from agentgym_train.models.loading import load_policy
-from agentgym_train.models.policy import Policy
+from agentgym_train.models.policy import PolicyModel
 
 
 class ValueHead(nn.Linear):
@@ -34,7 +34,7 @@ class ValueHead(nn.Linear):
         ]
 
 
-class Valued(Policy):
+class ValueHeadPolicy(PolicyModel):
     """A causal LM with a value head on its last hidden state.
 
     Args:
@@ -65,7 +65,7 @@ def engines(
     critic: Kind | None,
     *,
     universal: bool,
-) -> list[Engine]:
+) -> list[TrainingEngine]:
     """Returns the policy's engine, followed by the engine of a separate critic model.
 
     Args:
@@ -74,7 +74,7 @@ def engines(
         model_path: the folder or hub name of the policy; a critic model starts from the same
             weights.
         critic: see :func:`kind`.
-        universal: see :class:`Engine`.
+        universal: see :class:`TrainingEngine`.
     """
     lr = config.critic.lr or config.engine.lr
     options: dict[str, Any] = {
@@ -83,13 +83,13 @@ def engines(
         "universal": universal,
     }
     if critic == "head":
-        return [Engine(Valued(policy), config.engine, head_lr=lr, **options)]
-    made = [Engine(policy, config.engine, **options)]
+        return [TrainingEngine(ValueHeadPolicy(policy), config.engine, head_lr=lr, **options)]
+    made = [TrainingEngine(policy, config.engine, **options)]
     if critic == "model":
         # A critic learns in all layers, or in an adapter as the policy does.
         settings = replace(config.model, last_layers=0)
         with loading(config.engine, config.model.dtype):
             model = load_policy(settings, model_path, seed=config.run.seed)
-        valued = Valued(model, trunk=True)
-        made.append(Engine(valued, replace(config.engine, lr=lr), name="critic", **options))
+        valued = ValueHeadPolicy(model, trunk=True)
+        made.append(TrainingEngine(valued, replace(config.engine, lr=lr), name="critic", **options))
     return made

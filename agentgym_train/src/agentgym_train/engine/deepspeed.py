@@ -20,16 +20,16 @@ from transformers.integrations.deepspeed import (
 )
 
 from agentgym_train.config import EngineConfig
-from agentgym_train.data.batching import Batch, Forward
+from agentgym_train.data.batching import Batch, ForwardOutput
 from agentgym_train.distributed import Distributed
 from agentgym_train.engine.rendezvous import start_processes
 from agentgym_train.engine.zero_config import clips_itself, zero_config
 from agentgym_train.models import lora
 from agentgym_train.models.loading import device
-from agentgym_train.models.policy import Policy, episode_scores, token_logps, token_values
+from agentgym_train.models.policy import PolicyModel, episode_scores, token_logps, token_values
 
 
-class _Sharding:
+class _LoadingByShards:
     """The object that transformers asks, while it loads a model, how ZeRO-3 shards it.
 
     transformers' own class does the same but needs the package accelerate.
@@ -53,7 +53,7 @@ def loading(config: EngineConfig, dtype: str) -> Iterator[None]:
     if config.zero_stage < 3:
         yield
         return
-    sharding = _Sharding(zero_config(config, dtype))
+    sharding = _LoadingByShards(zero_config(config, dtype))
     set_hf_deepspeed_config(sharding)
     try:
         yield
@@ -61,7 +61,7 @@ def loading(config: EngineConfig, dtype: str) -> Iterator[None]:
         unset_hf_deepspeed_config()
 
 
-class Engine:
+class TrainingEngine:
     """A model in training: a policy, a critic or a reward model.
 
     Args:
@@ -80,7 +80,7 @@ class Engine:
 
     def __init__(
         self,
-        model: PreTrainedModel | Policy,
+        model: PreTrainedModel | PolicyModel,
         config: EngineConfig,
         *,
         dtype: str,
@@ -92,9 +92,9 @@ class Engine:
         start_processes(config)
         self.config, self.temperature = config, temperature
         self.name, self.universal = name, universal
-        if not isinstance(model, Policy) and model.get_output_embeddings() is not None:
-            model = Policy(model)
-        self._model = model.model if isinstance(model, Policy) else model
+        if not isinstance(model, PolicyModel) and model.get_output_embeddings() is not None:
+            model = PolicyModel(model)
+        self._model = model.model if isinstance(model, PolicyModel) else model
         self._adapted = bool(lora.adapted(self._model))
         groups = _parameter_groups(model, config.lr, head_lr)
         self._rates = [group["lr"] for group in groups]
@@ -106,7 +106,7 @@ class Engine:
         self._engine, *_ = deepspeed.initialize(
             model=model, optimizer=self._optimizer, model_parameters=groups, config=options
         )
-        self._offload = Offload(self._engine, self._optimizer)
+        self._offload = StateOffload(self._engine, self._optimizer)
         self.device: torch.device = self._engine.device
         self.distributed = Distributed(self.device)
         self._norm: Tensor | None = None
@@ -117,12 +117,12 @@ class Engine:
         self.steps = 0
         """Number of optimizer steps taken, which is the policy version."""
 
-    def forward(self, micro: Batch, *, entropy: bool = False, bonus: bool = False) -> Forward:
+    def forward(self, micro: Batch, *, entropy: bool = False, bonus: bool = False) -> ForwardOutput:
         """Returns log-probabilities of a micro-batch; see :func:`token_logps`."""
         self._offload.wake()
         return token_logps(self._engine, micro, self.temperature, entropy=entropy, bonus=bonus)
 
-    def reference(self, micro: Batch) -> Forward:
+    def reference(self, micro: Batch) -> ForwardOutput:
         """Returns what :meth:`forward` returns without the adapter, which is the initial policy."""
         with lora.switched_off(self._model):
             return self.forward(micro)
@@ -242,14 +242,14 @@ class Engine:
         self._engine.destroy()
 
 
-class Frozen:
+class FrozenModel:
     """A causal LM that is not trained, such as the reference. Under ZeRO-3 it is sharded.
 
     Args:
         model: the model, with all weights on this process, or loaded under :func:`loading`.
         config: the ZeRO settings of the policy.
         dtype: "float32" or "bfloat16".
-        temperature: see :class:`Engine`.
+        temperature: see :class:`TrainingEngine`.
     """
 
     def __init__(
@@ -258,7 +258,7 @@ class Frozen:
         start_processes(config)
         self._temperature = temperature
         model.requires_grad_(False)
-        policy = Policy(model)
+        policy = PolicyModel(model)
         if config.zero_stage < 3:
             self._model: Any = policy.to(device())
             return
@@ -267,16 +267,16 @@ class Frozen:
         options["zero_optimization"] = {k: zero[k] for k in zero.keys() - {"offload_optimizer"}}
         self._model, *_ = deepspeed.initialize(model=policy, config=options)
 
-    def forward(self, micro: Batch) -> Forward:
+    def forward(self, micro: Batch) -> ForwardOutput:
         """Returns log-probabilities of a micro-batch; see :func:`token_logps`."""
         return token_logps(self._model, micro, self._temperature)
 
 
 def _parameter_groups(
-    model: PreTrainedModel | Policy, lr: float, head_lr: float | None
+    model: PreTrainedModel | PolicyModel, lr: float, head_lr: float | None
 ) -> list[dict[str, Any]]:
     """Returns the optimizer's parameter groups; a value head with ``head_lr`` is the second."""
-    value_head = model.value_head if isinstance(model, Policy) else None
+    value_head = model.value_head if isinstance(model, PolicyModel) else None
     head = set(value_head.parameters()) if value_head and head_lr is not None else set()
     trainable = [p for p in model.parameters() if p.requires_grad]
     groups = [{"params": [p for p in trainable if p not in head], "lr": lr}]
@@ -288,7 +288,7 @@ def _parameter_groups(
 MOMENTS = ("exp_avg", "exp_avg_sq")
 
 
-class Offload:
+class StateOffload:
     """Moves an engine's weights and optimizer. Each call does nothing if it was the last one.
 
     Args:

@@ -32,7 +32,7 @@ KEEP_ALIVE = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 4}
 WAIT = 60.0  # seconds for the first connection
 
 
-class Watch:
+class ProcessWatch:
     """Ends this process when another one has ended without a goodbye.
 
     The main process has a connection to each other process. The kernel closes a connection when its
@@ -106,7 +106,7 @@ def message(lost: int, size: int) -> str:
     )
 
 
-_watch: Watch | None = None
+_watch: ProcessWatch | None = None
 
 
 def watch(store: Store, *, rank: int, size: int, address: str, secret: bytes) -> None:
@@ -138,19 +138,19 @@ def watch(store: Store, *, rank: int, size: int, address: str, secret: bytes) ->
             f" MASTER_ADDR={address} ({error}). The machines of a run must reach"
             " each other on all ports"
         ) from error
-    _watch = Watch(links, rank=rank, size=size)
+    _watch = ProcessWatch(links, rank=rank, size=size)
     # A program of a user that ends in the usual way does not end the others.
     atexit.register(close)
 
 
 def close() -> None:
-    """See :meth:`Watch.close`."""
+    """See :meth:`ProcessWatch.close`."""
     if _watch:
         _watch.close()
 
 
 def hold() -> None:
-    """See :meth:`Watch.hold`."""
+    """See :meth:`ProcessWatch.hold`."""
     if _watch:
         _watch.hold()
 

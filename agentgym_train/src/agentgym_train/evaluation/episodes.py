@@ -11,15 +11,15 @@ from agentgym_envs.pool import EnvDescription
 from agentgym_envs.wrappers import FORMATS
 from agentgym_envs.wrappers.formats import ResponseFormat
 from agentgym_train.config import Config
-from agentgym_train.data.types import Failure, Status, Trajectory
+from agentgym_train.data.types import EpisodeFailure, EpisodeStatus, Trajectory
 from agentgym_train.files import publish, remove
 from agentgym_train.rollout import tasks
 
 HEAD = ("suite", "scenario", "family", "env_id", "attempt", "settings")
 ENDS = {
-    Status.COMPLETED: "terminated",
-    Status.TRUNCATED_HORIZON: "truncated",
-    Status.TRUNCATED_CONTEXT: "context",
+    EpisodeStatus.COMPLETED: "terminated",
+    EpisodeStatus.TRUNCATED_HORIZON: "truncated",
+    EpisodeStatus.TRUNCATED_CONTEXT: "context",
 }
 
 
@@ -79,7 +79,7 @@ def rows(
 
 
 def faults(
-    played: Sequence[EpisodeRow], failures: Sequence[Failure], held_out: EnvDescription
+    played: Sequence[EpisodeRow], failures: Sequence[EpisodeFailure], held_out: EnvDescription
 ) -> list[EpisodeRow]:
     """Returns the episodes that were given up as lines of faults, which are never scored.
 

@@ -9,12 +9,12 @@ from agentgym_envs import registry
 from agentgym_envs.pool import EnvDescription
 from agentgym_envs.tasks import spread, stable_hash
 from agentgym_train.config import Config
-from agentgym_train.data.types import Failure, Trajectory
+from agentgym_train.data.types import EpisodeFailure, Trajectory
 from agentgym_train.errors import ConfigError, FaultBudgetError
-from agentgym_train.models.chat import Chat
+from agentgym_train.models.chat import ChatTokens
 from agentgym_train.protocols import Generator
 from agentgym_train.rollout.build import held_out_keywords, make_collector, make_pool, sampling
-from agentgym_train.rollout.tasks import Start
+from agentgym_train.rollout.tasks import EpisodeStart
 
 
 def horizon(config: Config) -> int:
@@ -32,23 +32,26 @@ def horizon(config: Config) -> int:
     return turns
 
 
-class Played(NamedTuple):
+class PlayedEpisodes(NamedTuple):
     """What came of held-out episodes."""
 
     trajectories: list[Trajectory]
-    failures: list[Failure]
+    failures: list[EpisodeFailure]
     """Of environments; the episodes that were given up are not among the trajectories."""
 
 
-def starts(config: Config, task_ids: Sequence[str] | None) -> list[Start]:
+def starts(config: Config, task_ids: Sequence[str] | None) -> list[EpisodeStart]:
     """Returns the held-out episodes.
 
     The tasks are spread evenly over the split. An environment that lists no tasks gets seeds.
     """
     if task_ids is None:
-        return [Start(i, stable_hash(f"held-out {i}") % 2**31) for i in range(config.eval.episodes)]
+        return [
+            EpisodeStart(i, stable_hash(f"held-out {i}") % 2**31)
+            for i in range(config.eval.episodes)
+        ]
     return [
-        Start(number, number, task_id)
+        EpisodeStart(number, number, task_id)
         for number, task_id in enumerate(spread(task_ids, config.eval.episodes))
     ]
 
@@ -61,7 +64,7 @@ def evaluate(
     *,
     share: slice = slice(None),
     key: str = "eval",
-) -> Played:
+) -> PlayedEpisodes:
     """Plays this process's share of the held-out episodes.
 
     Args:
@@ -74,15 +77,15 @@ def evaluate(
     """
     mine = starts(config, held_out.task_ids)[share]
     if not mine:
-        return Played([], [])
-    chat = Chat(tokenizer, held_out.instructions, **config.template_options)
+        return PlayedEpisodes([], [])
+    chat = ChatTokens(tokenizer, held_out.instructions, **config.template_options)
     with make_pool(config, len(mine), held_out_keywords(config)) as pool:
         collector = make_collector(config, pool, generator, chat, agents=held_out.several)
         noise = f"evaluation {config.run.seed} {key}"
         groups = collector.collect(
             mine, max_turns=horizon(config), sampling=sampling(config, chat), noise=noise
         )
-        return Played([t for g in groups for t in g.trajectories], collector.failures)
+        return PlayedEpisodes([t for g in groups for t in g.trajectories], collector.failures)
 
 
 def summary(trajectories: list[Trajectory]) -> dict[str, float]:

@@ -52,7 +52,7 @@ class HeldOut:
         self.config, self.folder, self.tokenizer = config, folder, tokenizer
         self.envs = list(zip(config.each(), described, strict=True))
         self.generator, self.distributed, self.failures = generator, distributed, failures
-        self.notes = metrics.Notes(folder / "evaluation.json", distributed)
+        self.notes = metrics.EvaluationNotes(folder / "evaluation.json", distributed)
 
     def play(self, key: str, step: int) -> dict[str, list[Trajectory]]:
         """Plays all held-out episodes and notes the result under ``key``.
@@ -73,7 +73,9 @@ class HeldOut:
         self.notes.add(key, result)
         return played
 
-    def _gather(self, config: Config, held_out: EnvDescription, step: int) -> evaluate.Played:
+    def _gather(
+        self, config: Config, held_out: EnvDescription, step: int
+    ) -> evaluate.PlayedEpisodes:
         """Plays one environment; returns the episodes and failures of all processes."""
         share = slice(self.distributed.rank, None, self.distributed.size)
         mine = evaluate.evaluate(
@@ -81,9 +83,9 @@ class HeldOut:
         )
         failures = self.failures.add(step, config.env.name, mine.failures, evaluation=True)
         parts = self.distributed.gather(mine.trajectories)
-        return evaluate.Played([t for part in parts for t in part], failures)
+        return evaluate.PlayedEpisodes([t for part in parts for t in part], failures)
 
-    def _rows(self, found: Mapping[str, evaluate.Played], step: int) -> list[EpisodeRow]:
+    def _rows(self, found: Mapping[str, evaluate.PlayedEpisodes], step: int) -> list[EpisodeRow]:
         """Returns the episodes as lines of results; names tell environments of one id apart."""
         ids = Counter(one.env.id for one, _ in self.envs)
         rows: list[EpisodeRow] = []

@@ -63,7 +63,7 @@ def choose(
     return token_R1[:, 0].tolist(), logp_RV.gather(1, token_R1)[:, 0].tolist()
 
 
-class Names:
+class WeightNames:
     """The names and shapes of a model's weights; a tied weight has several names."""
 
     def __init__(self, model: PreTrainedModel):
@@ -107,7 +107,7 @@ def take_over(model: PreTrainedModel, weights: Iterable[tuple[str, Tensor]]) -> 
         ModelError: a weight is unknown, has another shape, or is missing.
     """
     parameters = dict(model.named_parameters(remove_duplicate=False))
-    for names, weight in Names(model).checked(weights):
+    for names, weight in WeightNames(model).checked(weights):
         parameters[names[0]].data.copy_(weight)
 
 

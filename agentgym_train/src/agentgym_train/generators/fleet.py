@@ -13,7 +13,7 @@ from typing import Any
 import httpx2
 
 from agentgym_train.errors import ModelError
-from agentgym_train.generators.requests import Action, Key, Request
+from agentgym_train.generators.requests import ActionRequest, RequestKey, SampledAction
 
 log = logging.getLogger(__name__)
 
@@ -26,17 +26,17 @@ class ServerError(Exception):
 
 
 @dataclass(eq=False)
-class Server:
+class FleetServer:
     """A vLLM server."""
 
     url: str
     lost: bool = False
     """It does not answer, or has other weights. The next ``load`` tries it again."""
-    tasks: set[asyncio.Task[Action]] = field(default_factory=set)
+    tasks: set[asyncio.Task[SampledAction]] = field(default_factory=set)
     """The requests in progress from this process."""
 
 
-class Fleet:
+class ServerFleet:
     """Several servers with the same weights.
 
     Args:
@@ -46,10 +46,10 @@ class Fleet:
 
     def __init__(self, urls: Sequence[str], *, first: int = 0):
         first %= len(urls)
-        self.servers = [Server(url) for url in (*urls[first:], *urls[:first])]
+        self.servers = [FleetServer(url) for url in (*urls[first:], *urls[:first])]
         self.weights = ""
         """The name of the weights that requests must be sampled with."""
-        self._home: dict[Key, Server] = {}
+        self._home: dict[RequestKey, FleetServer] = {}
         self._http = httpx2.AsyncClient(
             timeout=httpx2.Timeout(None, connect=CONNECT),
             limits=httpx2.Limits(max_connections=None),
@@ -60,7 +60,7 @@ class Fleet:
         """Ends all requests and connections."""
         await self._http.aclose()
 
-    async def sample(self, key: Key, request: Request) -> Action:
+    async def sample(self, key: RequestKey, request: ActionRequest) -> SampledAction:
         """Samples a request, with another server if one is lost.
 
         Raises:
@@ -82,7 +82,7 @@ class Fleet:
             finally:
                 server.tasks.discard(task)
 
-    def choose(self, key: Key) -> Server:
+    def choose(self, key: RequestKey) -> FleetServer:
         """Returns the server that has the beginning of a conversation, or the least busy one."""
         home = self._home.get(key)
         if home is None or home.lost:
@@ -105,7 +105,7 @@ class Fleet:
         for server in self.servers:
             server.lost = server.url not in urls
 
-    def lose(self, server: Server, reason: str) -> None:
+    def lose(self, server: FleetServer, reason: str) -> None:
         """Takes a server out; its requests are sampled again with others."""
         if not server.lost:
             server.lost = True
@@ -128,14 +128,14 @@ class Fleet:
             busy = [server for server in self.servers if server.tasks]
             await asyncio.gather(*map(self._examine, busy))
 
-    async def _examine(self, server: Server) -> None:
+    async def _examine(self, server: FleetServer) -> None:
         try:
             async with asyncio.timeout(HEALTHY):
                 await self.call(server, "GET", "/health")
         except (ServerError, ModelError, TimeoutError) as error:
             self.lose(server, str(error) or f"no answer for {HEALTHY:.0f} s")
 
-    async def _ask(self, server: Server, request: Request) -> Action:
+    async def _ask(self, server: FleetServer, request: ActionRequest) -> SampledAction:
         sampling = {
             "temperature": request.sampling.temperature,
             "max_tokens": request.sampling.max_new_tokens,
@@ -154,9 +154,9 @@ class Fleet:
         if weights != {self.weights}:
             raise ServerError(f"it has other weights than those of this step: {sorted(weights)}")
         logps = [float(place["logprob"]) for place in choice["logprobs"]["content"]]
-        return Action(choice["token_ids"], logps)
+        return SampledAction(choice["token_ids"], logps)
 
-    async def call(self, server: Server, method: str, path: str, **content: Any) -> Any:
+    async def call(self, server: FleetServer, method: str, path: str, **content: Any) -> Any:
         """Calls a server; returns its JSON answer.
 
         A server closes a connection that was unused for some seconds, vLLM's after five. A call at

@@ -18,15 +18,15 @@ from torch import Tensor
 from transformers import AutoModelForCausalLM, PreTrainedModel
 from transformers import __version__ as transformers_version
 
-from agentgym_train.data.batching import Batch, Forward
+from agentgym_train.data.batching import Batch, ForwardOutput
 from agentgym_train.errors import ModelError
 from agentgym_train.generators import probe
 from agentgym_train.generators.building_blocks import choose, drop, make_room, noise, take_over
 from agentgym_train.generators.float32 import in_float32
 from agentgym_train.generators.memory import (
-    Memory,
     NoCache,
     PaddedCache,
+    SessionMemory,
     attention,
     cache_name,
     keeps_keys,
@@ -35,22 +35,22 @@ from agentgym_train.generators.memory import (
 from agentgym_train.generators.ragged_cache import RaggedCache
 from agentgym_train.models.policy import token_logps
 from agentgym_train.protocols import (
+    ActionSample,
     Generator,
     GeneratorContext,
-    Sample,
-    Sampling,
-    Session,
+    GeneratorSession,
+    SamplingOptions,
 )
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Method:
+class MemoryMethod:
     """A way to keep the history of the rows between turns."""
 
     name: str
-    memory: Callable[[PreTrainedModel, Iterable[int]], Memory]
+    memory: Callable[[PreTrainedModel, Iterable[int]], SessionMemory]
     lasts: bool
     """Whether one memory serves all turns; if not, each turn computes the whole history again."""
     joins: bool
@@ -59,10 +59,10 @@ class Method:
 
 
 METHODS = (
-    Method("one cache for all turns", RaggedCache, lasts=True, joins=True),
-    Method("one padded cache for all turns", PaddedCache, lasts=True, joins=False),
-    Method("the history computed again each turn", PaddedCache, lasts=False, joins=False),
-    Method("the history computed again for each token", NoCache, lasts=True, joins=True),
+    MemoryMethod("one cache for all turns", RaggedCache, lasts=True, joins=True),
+    MemoryMethod("one padded cache for all turns", PaddedCache, lasts=True, joins=False),
+    MemoryMethod("the history computed again each turn", PaddedCache, lasts=False, joins=False),
+    MemoryMethod("the history computed again for each token", NoCache, lasts=True, joins=True),
 )
 
 
@@ -106,7 +106,7 @@ class HF(Generator):
         take_over(self._model, weights)
         self._version = version
 
-    def session(self, seeds: Sequence[int], sampling: Sampling) -> "HFSession":
+    def session(self, seeds: Sequence[int], sampling: SamplingOptions) -> "HFSession":
         """Starts one episode per seed."""
         return HFSession(self._model, self.method, seeds, sampling, self._version)
 
@@ -119,7 +119,7 @@ class HF(Generator):
         make_room(self._model)
 
 
-class HFSession(Session):
+class HFSession(GeneratorSession):
     """Episodes in progress; ``poll`` samples all submitted rows as one batch.
 
     A row that is done leaves the batch, and a submitted row joins it, between two tokens. Which
@@ -129,16 +129,18 @@ class HFSession(Session):
     def __init__(
         self,
         model: PreTrainedModel,
-        method: Method,
+        method: MemoryMethod,
         seeds: Sequence[int],
-        sampling: Sampling,
+        sampling: SamplingOptions,
         version: int = 0,
     ):
         self._model, self._method = model, method
         self._seeds, self._sampling, self._version = seeds, sampling, version
         self._submitted: dict[int, Sequence[int]] = {}
-        self._batch: dict[int, Sample] = {}  # the rows that are sampled, and their tokens so far
-        self._done: dict[int, Sample] = {}
+        self._batch: dict[
+            int, ActionSample
+        ] = {}  # the rows that are sampled, and their tokens so far
+        self._done: dict[int, ActionSample] = {}
         self._history: dict[int, list[int]] = {row: [] for row in range(len(seeds))}
         self._turn = dict.fromkeys(self._history, 0)
         self._memory = method.memory(model, self._history)
@@ -148,7 +150,7 @@ class HFSession(Session):
         self._submitted[row] = ids
 
     @torch.inference_mode()
-    def poll(self, timeout: float | None = None) -> dict[int, Sample]:
+    def poll(self, timeout: float | None = None) -> dict[int, ActionSample]:
         """Samples until a row is done.
 
         Rows are sampled in the order of their numbers. The order of submission does not change
@@ -173,7 +175,7 @@ class HFSession(Session):
             self._memory = self._method.memory(self._model, self._history.keys() & prompts.keys())
         for row, ids in prompts.items():
             self._history[row] += ids
-            self._batch[row] = Sample([], [], self._version)
+            self._batch[row] = ActionSample([], [], self._version)
 
     def _step(self) -> None:
         """Samples one token for each row of the batch.
@@ -228,7 +230,7 @@ class HFSession(Session):
 
 
 @torch.inference_mode()
-def exact_method(model: PreTrainedModel, *, allow_slower: bool = False) -> Method:
+def exact_method(model: PreTrainedModel, *, allow_slower: bool = False) -> MemoryMethod:
     """Returns the fastest method that reproduces the plain model's log-probabilities.
 
     The reference is a forward pass over each row by itself.
@@ -254,7 +256,7 @@ def exact_method(model: PreTrainedModel, *, allow_slower: bool = False) -> Metho
 
 
 def accept_slower(
-    model: PreTrainedModel, method: Method, reasons: Sequence[str], *, allowed: bool
+    model: PreTrainedModel, method: MemoryMethod, reasons: Sequence[str], *, allowed: bool
 ) -> None:
     """Warns of a method that is not the fastest, or rejects it.
 
@@ -279,7 +281,7 @@ def accept_slower(
     )
 
 
-def by_structure(model: PreTrainedModel, method: Method) -> str | None:
+def by_structure(model: PreTrainedModel, method: MemoryMethod) -> str | None:
     """Returns why a model's architecture rules out a method, or None.
 
     The trial could miss this: its conversation can be shorter than the chunks of the model.
@@ -297,7 +299,7 @@ def by_structure(model: PreTrainedModel, method: Method) -> str | None:
     return None
 
 
-def expected_method(model: PreTrainedModel, *, allow_slower: bool = False) -> Method:
+def expected_method(model: PreTrainedModel, *, allow_slower: bool = False) -> MemoryMethod:
     """Returns the method that the model of a run is expected to use, from its shapes only.
 
     Args:
@@ -332,9 +334,11 @@ def _by_shapes(model: PreTrainedModel) -> str | None:
     return None
 
 
-def _by_trial(model: PreTrainedModel, method: Method) -> str | None:
+def _by_trial(model: PreTrainedModel, method: MemoryMethod) -> str | None:
     """Tries a method on a short conversation; returns what went wrong, or None."""
-    sampling = Sampling(temperature=1.0, max_new_tokens=probe.NEW_TOKENS, stop_ids=frozenset())
+    sampling = SamplingOptions(
+        temperature=1.0, max_new_tokens=probe.NEW_TOKENS, stop_ids=frozenset()
+    )
     ids = range(model.config.get_text_config().vocab_size)
     try:
         with in_float32(model) as tried, narrow(tried.config):
@@ -358,10 +362,10 @@ def _failure(error: Exception) -> str:
     return f"the model fails ({type(error).__name__}: {error})"
 
 
-def _alone(model: PreTrainedModel, batch: Batch) -> Forward:
+def _alone(model: PreTrainedModel, batch: Batch) -> ForwardOutput:
     """Returns the log-probabilities of each row, computed by itself and without padding."""
     logp_BT = torch.zeros_like(batch.logp_BT)
     for row in range(len(logp_BT)):
         alone = batch.take([row]).to(model.device)
         logp_BT[row, : alone.id_BT.shape[1]] = token_logps(model, alone, 1.0).logp_BT[0]
-    return Forward(logp_BT, torch.zeros_like(logp_BT))
+    return ForwardOutput(logp_BT, torch.zeros_like(logp_BT))

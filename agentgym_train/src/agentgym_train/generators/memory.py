@@ -60,7 +60,7 @@ def keeps_keys(model: Any) -> bool:
     return any(type(layer).__name__ != RECURRENT for layer in _layers(model.config))
 
 
-class Attention(NamedTuple):
+class AttentionSpan(NamedTuple):
     """What the layers of a model attend to."""
 
     window: int | None
@@ -70,7 +70,7 @@ class Attention(NamedTuple):
     """Whether some layers have the window and the others attend to the whole history."""
 
 
-def attention(model: Any) -> Attention | None:
+def attention(model: Any) -> AttentionSpan | None:
     """Returns what the layers of a causal LM attend to.
 
     None: a layer has neither the whole history nor a window, but chunks, a convolution or a
@@ -87,12 +87,12 @@ def attention(model: Any) -> Attention | None:
     if local or not types <= TYPES or not kinds <= WHOLE | {SLIDING}:
         return None
     if SLIDING not in kinds:
-        return Attention(None, mixed=False)
+        return AttentionSpan(None, mixed=False)
     # A chunk is kept like a window, but its size has another name.
     window = getattr(text, "sliding_window", None)
     if {getattr(layer, "sliding_window", window) for layer in layers} != {window}:
         return None
-    return Attention(window, mixed=FULL_MASK in types)
+    return AttentionSpan(window, mixed=FULL_MASK in types)
 
 
 def _layers(config: PretrainedConfig) -> list[Any]:
@@ -118,7 +118,7 @@ def narrow(config: PretrainedConfig) -> Iterator[None]:
         text.sliding_window = window
 
 
-class Memory(Protocol):
+class SessionMemory(Protocol):
     """Growing rows of tokens."""
 
     known: dict[int, int]

@@ -2,7 +2,7 @@
 
 If the two distributions differ, every probability ratio of the first update differs from 1, and no
 metric shows it. The probe plays a short conversation with rows of uneven length through the
-``Session`` protocol. It then computes the log-probabilities of the sampled tokens again.
+``GeneratorSession`` protocol. It then computes the log-probabilities of the sampled tokens again.
 
 Shapes: B trajectories, T tokens.
 """
@@ -14,18 +14,18 @@ from typing import Any, NamedTuple
 import torch
 
 from agentgym_envs.tasks import stable_hash
-from agentgym_train.data.batching import Batch, Forward, pack
+from agentgym_train.data.batching import Batch, ForwardOutput, pack
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.errors import ModelError
-from agentgym_train.protocols import Generator, Sample, Sampling, Session
+from agentgym_train.protocols import ActionSample, Generator, GeneratorSession, SamplingOptions
 
-Start = Callable[[Sequence[int], Sampling], Session]
+SessionStart = Callable[[Sequence[int], SamplingOptions], GeneratorSession]
 
 ROWS, TURNS, NEW_TOKENS = 4, 4, 4
 LENGTH, LONGEST = 48, 256  # tokens of the longest row: usual, and upper limit
 
 
-class Drift(NamedTuple):
+class LogprobDrift(NamedTuple):
     """Difference between sampled and recomputed log-probabilities, in nats."""
 
     mean: float
@@ -44,9 +44,9 @@ class Drift(NamedTuple):
 
 def check_logps(
     generator: Generator,
-    forward: Callable[[Batch], Forward],
+    forward: Callable[[Batch], ForwardOutput],
     *,
-    sampling: Sampling,
+    sampling: SamplingOptions,
     ids: Sequence[int],
     length: int,
     dtype: str,
@@ -92,13 +92,13 @@ def length(config: Any) -> int:
 
 
 def measure(
-    start: Start,
-    forward: Callable[[Batch], Forward],
+    start: SessionStart,
+    forward: Callable[[Batch], ForwardOutput],
     *,
-    sampling: Sampling,
+    sampling: SamplingOptions,
     ids: Sequence[int],
     length: int,
-) -> Drift:
+) -> LogprobDrift:
     """Plays the conversation and compares log-probabilities; see :func:`check_logps`."""
     prompts = [i for i in ids if i not in sampling.stop_ids]
     trajectories = play(
@@ -108,10 +108,12 @@ def measure(
     with torch.no_grad():
         logp_BT = forward(batch).logp_BT.float().cpu()
     difference = (logp_BT - batch.logp_BT).abs()[batch.action_BT]
-    return Drift(float(difference.mean()), float(difference.max()))
+    return LogprobDrift(float(difference.mean()), float(difference.max()))
 
 
-def play(start: Start, sampling: Sampling, *, ids: Sequence[int], length: int) -> list[Trajectory]:
+def play(
+    start: SessionStart, sampling: SamplingOptions, *, ids: Sequence[int], length: int
+) -> list[Trajectory]:
     """Plays a conversation with prompts of uneven length.
 
     One row is restarted, one skips a turn, and half of the rows finish early: the cases in which a
@@ -151,11 +153,11 @@ def play(start: Start, sampling: Sampling, *, ids: Sequence[int], length: int) -
     return [*before, *rows]
 
 
-def ask(session: Session, prompts: Mapping[int, Sequence[int]]) -> dict[int, Sample]:
+def ask(session: GeneratorSession, prompts: Mapping[int, Sequence[int]]) -> dict[int, ActionSample]:
     """Submits prompts in their order, and polls until no new actions come."""
     for row, ids in prompts.items():
         session.submit(row, ids)
-    samples: dict[int, Sample] = {}
+    samples: dict[int, ActionSample] = {}
     while samples.keys() != prompts.keys() and (more := session.poll()).keys() - samples.keys():
         samples |= more
     return samples
@@ -166,7 +168,7 @@ def _prompt(row: int, turn: int, ids: Sequence[int], longest: int) -> list[int]:
     return [ids[stable_hash(f"token {row} {turn} {place}") % len(ids)] for place in range(count)]
 
 
-def _turn(prompt: list[int], sample: Sample | None, sampling: Sampling) -> Turn:
+def _turn(prompt: list[int], sample: ActionSample | None, sampling: SamplingOptions) -> Turn:
     if sample is None or not 1 <= len(sample.ids) == len(sample.logps) <= sampling.max_new_tokens:
         raise ModelError(
             f"the generator returned {sample}; expected 1 to {sampling.max_new_tokens} tokens and"

@@ -15,7 +15,13 @@ from torch import Tensor
 from transformers import PreTrainedModel
 from transformers.cache_utils import Cache, DynamicLayer
 
-from agentgym_train.generators.memory import FULL_MASK, SLIDING_MASK, Attention, append, attention
+from agentgym_train.generators.memory import (
+    FULL_MASK,
+    SLIDING_MASK,
+    AttentionSpan,
+    append,
+    attention,
+)
 
 GROWTH = 2
 """Factor by which the room for columns grows."""
@@ -41,7 +47,7 @@ class RaggedCache:
         self._place: dict[int, int] = {}  # row → its line in the cache
         self.known = dict.fromkeys(rows, 0)
         self._cache = ColumnCache()
-        self._attention = attention(model) or Attention(None, mixed=False)
+        self._attention = attention(model) or AttentionSpan(None, mixed=False)
 
     def append(self, new: Mapping[int, Sequence[int]]) -> Tensor:
         """Runs the model over the new tokens only.

@@ -16,10 +16,10 @@ from torch import Tensor
 
 from agentgym_envs.tasks import stable_hash
 from agentgym_train.errors import ModelError
-from agentgym_train.protocols import Generator, Sample, Sampling, Session
+from agentgym_train.protocols import ActionSample, Generator, GeneratorSession, SamplingOptions
 
 
-class Key(NamedTuple):
+class RequestKey(NamedTuple):
     """Names a conversation. It has at most one request in progress."""
 
     session: int
@@ -27,34 +27,34 @@ class Key(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Request:
+class ActionRequest:
     """An action to sample."""
 
     ids: Sequence[int]
     """The whole row so far."""
     seed: int
     """Fixes the noise of the action's tokens."""
-    sampling: Sampling
+    sampling: SamplingOptions
 
 
-class Action(NamedTuple):
-    """The answer to a request; see :class:`~agentgym_train.protocols.Sample`."""
+class SampledAction(NamedTuple):
+    """The answer to a request; see :class:`~agentgym_train.protocols.ActionSample`."""
 
     ids: list[int]
     logps: list[float]
 
 
-class Engine(Protocol):
+class InferenceEngine(Protocol):
     """Samples requests.
 
     The noise of a token is a function of the request's seed and of the token's position only.
     """
 
-    def submit(self, key: Key, request: Request) -> None:
+    def submit(self, key: RequestKey, request: ActionRequest) -> None:
         """Starts a request."""
         ...
 
-    def receive(self, timeout: float | None) -> Mapping[Key, Action]:
+    def receive(self, timeout: float | None) -> Mapping[RequestKey, SampledAction]:
         """Works or waits until a request is complete; returns the actions that are complete.
 
         A request is in progress. The engine can return earlier, without an action.
@@ -64,7 +64,7 @@ class Engine(Protocol):
         """
         ...
 
-    def abort(self, keys: Collection[Key]) -> None:
+    def abort(self, keys: Collection[RequestKey]) -> None:
         """Ends requests; those that are complete or unknown are ignored."""
         ...
 
@@ -94,8 +94,8 @@ class EngineGenerator(Generator):
 
     method_name = "the engine's cache of prefixes"
 
-    def __init__(self, engine: Engine):
-        self.engine, self.inbox = engine, Inbox(engine)
+    def __init__(self, engine: InferenceEngine):
+        self.engine, self.inbox = engine, RequestInbox(engine)
         self._version, self._numbers, self._closed = 0, count(), False
 
     def load(self, weights: Iterable[tuple[str, Tensor]], version: int) -> None:
@@ -104,7 +104,7 @@ class EngineGenerator(Generator):
         self.engine.load(weights, version)
         self._version = version
 
-    def session(self, seeds: Sequence[int], sampling: Sampling) -> "EngineSession":
+    def session(self, seeds: Sequence[int], sampling: SamplingOptions) -> "EngineSession":
         """Starts one episode per seed."""
         return EngineSession(self.inbox, next(self._numbers), seeds, sampling, self._version)
 
@@ -130,22 +130,22 @@ class BackgroundEngineGenerator(EngineGenerator):
     in_background = True
 
 
-class Inbox:
+class RequestInbox:
     """The complete actions of all sessions of an engine.
 
     While one session waits, actions of another one can become complete.
     """
 
-    def __init__(self, engine: Engine):
+    def __init__(self, engine: InferenceEngine):
         self.engine = engine
-        self.dropped: list[Collection[Key]] = []
+        self.dropped: list[Collection[RequestKey]] = []
         """Requests of sessions that were dropped without ``close``.
 
         Python can drop a session at any time, so its requests are aborted later.
         """
-        self._actions: dict[Key, Action] = {}
+        self._actions: dict[RequestKey, SampledAction] = {}
 
-    def take(self, keys: Iterable[Key]) -> dict[Key, Action]:
+    def take(self, keys: Iterable[RequestKey]) -> dict[RequestKey, SampledAction]:
         """Removes and returns the actions of some requests, as far as they are complete."""
         return {key: self._actions.pop(key) for key in keys if key in self._actions}
 
@@ -154,7 +154,7 @@ class Inbox:
         self.clear()
         self._actions |= self.engine.receive(timeout)
 
-    def abort(self, keys: Collection[Key]) -> None:
+    def abort(self, keys: Collection[RequestKey]) -> None:
         """Ends requests and forgets their actions."""
         self.engine.abort(keys)
         self.take(keys)
@@ -165,28 +165,35 @@ class Inbox:
             self.abort(self.dropped.pop())
 
 
-class EngineSession(Session):
+class EngineSession(GeneratorSession):
     """Episodes in progress. The engine has no state of a row that a request does not repeat."""
 
     def __init__(
-        self, inbox: Inbox, number: int, seeds: Sequence[int], sampling: Sampling, version: int
+        self,
+        inbox: RequestInbox,
+        number: int,
+        seeds: Sequence[int],
+        sampling: SamplingOptions,
+        version: int,
     ):
         self._inbox, self._number, self._seeds = inbox, number, seeds
         self._sampling, self._version = sampling, version
         self._history: dict[int, list[int]] = {row: [] for row in range(len(seeds))}
         self._turn = dict.fromkeys(self._history, 0)
-        self._requested: dict[Key, None] = {}  # a set in the order of submission
+        self._requested: dict[RequestKey, None] = {}  # a set in the order of submission
         finalize(self, inbox.dropped.append, self._requested)
 
     def submit(self, row: int, ids: Sequence[int]) -> None:
         """Starts the request for the row's next action."""
         self._history[row] += ids
         seed = stable_hash(f"{self._seeds[row]} {self._turn[row]}")
-        key = Key(self._number, row)
-        self._inbox.engine.submit(key, Request(tuple(self._history[row]), seed, self._sampling))
+        key = RequestKey(self._number, row)
+        self._inbox.engine.submit(
+            key, ActionRequest(tuple(self._history[row]), seed, self._sampling)
+        )
         self._requested[key] = None
 
-    def poll(self, timeout: float | None = None) -> dict[int, Sample]:
+    def poll(self, timeout: float | None = None) -> dict[int, ActionSample]:
         """Waits for the next complete action.
 
         Raises:
@@ -201,7 +208,7 @@ class EngineSession(Session):
                 break
         return {key.row: self._sample(key, actions[key]) for key in sorted(actions)}
 
-    def _sample(self, key: Key, action: Action) -> Sample:
+    def _sample(self, key: RequestKey, action: SampledAction) -> ActionSample:
         if not all(map(math.isfinite, action.logps)):
             raise ModelError(
                 f"the model's log-probabilities at temperature {self._sampling.temperature} are not"
@@ -210,7 +217,7 @@ class EngineSession(Session):
         del self._requested[key]
         self._history[key.row] += action.ids
         self._turn[key.row] += 1
-        return Sample(action.ids, action.logps, self._version)
+        return ActionSample(action.ids, action.logps, self._version)
 
     def restart(self, row: int) -> None:
         """Clears a row; its noise starts again too."""

@@ -11,9 +11,9 @@ from torch import Tensor
 from transformers import AutoModelForCausalLM
 
 from agentgym_train.errors import ModelError
-from agentgym_train.generators.building_blocks import Names
-from agentgym_train.generators.requests import Action, Key, Request
-from agentgym_train.protocols import GeneratorContext, Sampling
+from agentgym_train.generators.building_blocks import WeightNames
+from agentgym_train.generators.requests import ActionRequest, RequestKey, SampledAction
+from agentgym_train.protocols import GeneratorContext, SamplingOptions
 
 SETTINGS = {
     "VLLM_ENABLE_V1_MULTIPROCESSING": "0",  # the engine runs in this process
@@ -54,9 +54,9 @@ class VLLMEngine:
     """
 
     def __init__(self, context: GeneratorContext, length: int, *, kv_cache_gib: float):
-        self._context, self._keys = context, dict[str, Key]()
+        self._context, self._keys = context, dict[str, RequestKey]()
         model = AutoModelForCausalLM.from_pretrained(context.model_folder, dtype=context.dtype)
-        self._names = Names(model)
+        self._names = WeightNames(model)
         try:
             with _unchanged():
                 self._engine = LLMEngine.from_engine_args(_arguments(context, length, kv_cache_gib))
@@ -71,12 +71,12 @@ class VLLMEngine:
 
     def _try(self) -> None:
         """Samples a token, since vLLM refuses some models only then."""
-        sampling = Sampling(temperature=1.0, max_new_tokens=1, stop_ids=frozenset())
-        self.submit(Key(0, 0), Request((0,), seed=0, sampling=sampling))
+        sampling = SamplingOptions(temperature=1.0, max_new_tokens=1, stop_ids=frozenset())
+        self.submit(RequestKey(0, 0), ActionRequest((0,), seed=0, sampling=sampling))
         while not self.receive(None):
             pass
 
-    def submit(self, key: Key, request: Request) -> None:
+    def submit(self, key: RequestKey, request: ActionRequest) -> None:
         """Adds a request to vLLM's scheduler."""
         sampling = SamplingParams(
             temperature=request.sampling.temperature,
@@ -93,7 +93,7 @@ class VLLMEngine:
         (prompt,) = self._engine.renderer.render_cmpl([{"prompt_token_ids": list(request.ids)}])
         self._engine.add_request(name, prompt, sampling)
 
-    def receive(self, timeout: float | None) -> dict[Key, Action]:
+    def receive(self, timeout: float | None) -> dict[RequestKey, SampledAction]:
         """Samples one token of each running request."""
         actions = {}
         # On a CPU a compiler need not be there.
@@ -107,10 +107,10 @@ class VLLMEngine:
                 float(place[token].logprob)
                 for token, place in zip(ids, answer.logprobs, strict=True)
             ]
-            actions[self._keys.pop(output.request_id)] = Action(ids, logps)
+            actions[self._keys.pop(output.request_id)] = SampledAction(ids, logps)
         return actions
 
-    def abort(self, keys: Collection[Key]) -> None:
+    def abort(self, keys: Collection[RequestKey]) -> None:
         """Removes requests from the scheduler."""
         names = [name for key in keys if (name := f"{key.session}-{key.row}") in self._keys]
         for name in names:

@@ -18,9 +18,9 @@ from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from agentgym_envs.errors import AgentGymError
 from agentgym_train.errors import ConfigError, ModelError
-from agentgym_train.generators.building_blocks import Names
-from agentgym_train.generators.fleet import Fleet, Server, ServerError
-from agentgym_train.generators.requests import Action, Key, Request
+from agentgym_train.generators.building_blocks import WeightNames
+from agentgym_train.generators.fleet import FleetServer, ServerError, ServerFleet
+from agentgym_train.generators.requests import ActionRequest, RequestKey, SampledAction
 from agentgym_train.protocols import GeneratorContext
 
 SHARD = 4 * 2**30  # bytes of weights in a file, about
@@ -59,10 +59,10 @@ class ServerEngine:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True, name="servers")
         self._thread.start()
-        self._fleet = Fleet(urls, first=context.distributed.rank)
-        self._futures: dict[Key, Future[Action]] = {}
+        self._fleet = ServerFleet(urls, first=context.distributed.rank)
+        self._futures: dict[RequestKey, Future[SampledAction]] = {}
         self._watch: Future[None] | None = None
-        self._answers: queue.Queue[tuple[Key, Future[Action]]] = queue.Queue()
+        self._answers: queue.Queue[tuple[RequestKey, Future[SampledAction]]] = queue.Queue()
         _in_use.update(urls)
         try:
             self._begin(context, length)
@@ -76,22 +76,22 @@ class ServerEngine:
         model = None
         if self._distributed.is_main:  # the others need no copy
             model = AutoModelForCausalLM.from_pretrained(context.model_folder, dtype=context.dtype)
-            self._names = Names(model)
+            self._names = WeightNames(model)
         self._on_main(lambda: self._wait(self._check(model, length)))
         self.load(model.named_parameters() if model else (), 0)
 
-    def submit(self, key: Key, request: Request) -> None:
+    def submit(self, key: RequestKey, request: ActionRequest) -> None:
         """Sends a request."""
         future = self._futures[key] = self._start(self._fleet.sample(key, request))
         future.add_done_callback(lambda done: self._answers.put((key, done)))
 
-    def receive(self, timeout: float | None) -> dict[Key, Action]:
+    def receive(self, timeout: float | None) -> dict[RequestKey, SampledAction]:
         """Waits for an answer; returns all that have arrived.
 
         Raises:
             ModelError: no server is left, or a server rejects a request.
         """
-        actions: dict[Key, Action] = {}
+        actions: dict[RequestKey, SampledAction] = {}
         while True:
             try:
                 key, future = self._answers.get(timeout=0 if actions else timeout)
@@ -101,7 +101,7 @@ class ServerEngine:
                 del self._futures[key]
                 actions[key] = future.result()
 
-    def abort(self, keys: Collection[Key]) -> None:
+    def abort(self, keys: Collection[RequestKey]) -> None:
         """Cancels requests; a server ends a request whose connection is closed."""
         for key in keys:
             if future := self._futures.pop(key, None):
@@ -178,7 +178,7 @@ class ServerEngine:
             *(self._check_one(server, model, length) for server in self._fleet.servers)
         )
 
-    async def _check_one(self, server: Server, model: PreTrainedModel, length: int) -> None:
+    async def _check_one(self, server: FleetServer, model: PreTrainedModel, length: int) -> None:
         call, inspect = partial(self._fleet.call, server), {"method": "get_model_inspection"}
         try:
             info = await call("GET", "/server_info?config_format=json")
@@ -232,7 +232,7 @@ class ServerEngine:
             )
         return loaded
 
-    async def _load_one(self, server: Server, folder: Path, name: str) -> None:
+    async def _load_one(self, server: FleetServer, folder: Path, name: str) -> None:
         call = partial(self._fleet.call, server, "POST")
         reload = {"method": "reload_weights", "kwargs": {"weights_path": str(folder.resolve())}}
         await call("/collective_rpc", json=reload)
@@ -270,7 +270,7 @@ def misfit(served: dict[str, Any], structure: str, *, model: PreTrainedModel, le
     return ""
 
 
-def write(folder: Path, names: Names, weights: Iterable[tuple[str, Tensor]]) -> None:
+def write(folder: Path, names: WeightNames, weights: Iterable[tuple[str, Tensor]]) -> None:
     """Writes weights in files that fit into memory; a tied weight comes under all its names."""
     folder.mkdir(parents=True)
     shard: dict[str, Tensor] = {}

@@ -14,10 +14,10 @@ from torch import Tensor
 
 from agentgym_train.config import EngineConfig
 from agentgym_train.data.batching import Batch
-from agentgym_train.data.load_balancing import Origin, Share, share_out
+from agentgym_train.data.load_balancing import Origin, SharedBatch, share_out
 from agentgym_train.data.types import Group
 from agentgym_train.distributed import Distributed
-from agentgym_train.engine.deepspeed import Engine
+from agentgym_train.engine.deepspeed import TrainingEngine
 from agentgym_train.protocols import Algorithm
 
 Producer = Callable[[Batch], Tensor]
@@ -63,7 +63,7 @@ def fill_streams(
 
 
 def _produced(
-    producer: Producer, batch: Batch, shares: Sequence[Share], distributed: Distributed
+    producer: Producer, batch: Batch, shares: Sequence[SharedBatch], distributed: Distributed
 ) -> Tensor:
     """Returns a stream of the batch, float32, shape (B, T).
 
@@ -127,13 +127,13 @@ class NotFiniteError(ArithmeticError):
 
 
 def update(
-    engine: Engine,
+    engine: TrainingEngine,
     algorithm: Algorithm,
     batch: Batch,
     *,
     groups: int,
     config: EngineConfig,
-    critic: Engine | None = None,
+    critic: TrainingEngine | None = None,
 ) -> dict[str, float]:
     """Takes the optimizer steps of one collection.
 
@@ -225,10 +225,10 @@ def _check_finite(blamed: list[Origin], run: Batch, distributed: Distributed) ->
 
 
 def _accumulate(
-    engine: Engine,
-    critic: Engine | None,
+    engine: TrainingEngine,
+    critic: TrainingEngine | None,
     algorithm: Algorithm,
-    share: Share,
+    share: SharedBatch,
     weight: float,
     blamed: list[Origin],
 ) -> dict[str, Tensor]:

@@ -141,7 +141,7 @@ _BODY, _WORDS = "agentgym observes", "agentgym acts"  # the texts of a synthetic
 _PROBES = ("go north", "<think>\nA thought.\n</think>\n\ngo north", "two\nlines")
 
 
-class Template:
+class ChatTemplate:
     """Renders conversations with a tokenizer's chat template.
 
     Args:
@@ -287,16 +287,16 @@ class Template:
             )
 
 
-class Chat(Template):
+class ChatTokens(ChatTemplate):
     """A chat template as token streams.
 
     Args:
-        tokenizer: see :class:`Template`.
-        instructions: see :class:`Template`.
-        options: see :class:`Template`.
+        tokenizer: see :class:`ChatTemplate`.
+        instructions: see :class:`ChatTemplate`.
+        options: see :class:`ChatTemplate`.
 
     Raises:
-        TemplateError: as :class:`Template`; or the template rewrites earlier messages when later
+        TemplateError: as :class:`ChatTemplate`; or the template rewrites earlier messages if later
             ones are added, or no control token ends a message of the assistant.
     """
 

@@ -22,7 +22,7 @@ MATTERS = 0.05
 """Smallest probability, relative to the most probable token, of a token in the entropy bonus."""
 
 
-class Streams(NamedTuple):
+class TokenStreams(NamedTuple):
     """Numbers per action token, float32, in nats."""
 
     logp_N: Tensor
@@ -34,7 +34,7 @@ class Streams(NamedTuple):
 
 
 class ChunkedHead(nn.Linear):
-    """A language-modelling head that can return :class:`Streams` in place of logits.
+    """A language-modelling head that can return :class:`TokenStreams` in place of logits.
 
     ``forward`` does the work, so DeepSpeed's hooks on the module see it. Under ZeRO-3 they gather
     the weight once per forward pass and once per backward pass, whatever the number of slices.
@@ -67,7 +67,7 @@ def _scaled(logits_NV: Tensor, temperature: float) -> Tensor:
     return logits_NV.float() if temperature == 1.0 else logits_NV.float() / temperature
 
 
-def streams(logp_NV: Tensor, id_N: Tensor, *, entropy: bool, bonus: bool) -> Streams:
+def streams(logp_NV: Tensor, id_N: Tensor, *, entropy: bool, bonus: bool) -> TokenStreams:
     """Returns the streams of tokens from the log-probabilities of all words.
 
     Args:
@@ -81,7 +81,7 @@ def streams(logp_NV: Tensor, id_N: Tensor, *, entropy: bool, bonus: bool) -> Str
         # For metrics only; a gradient would keep another (N, V) tensor until the backward pass.
         with torch.no_grad():
             entropy_N = -logp_NV.exp().mul_(logp_NV).sum(-1)
-    return Streams(
+    return TokenStreams(
         logp_NV.gather(1, id_N[:, None])[:, 0],
         entropy_N,
         entropy_that_matters(logp_NV) if bonus else None,
@@ -116,10 +116,10 @@ def chunked_streams(
     temperature: float,
     entropy: bool,
     bonus: bool,
-) -> Streams:
+) -> TokenStreams:
     """Returns the :func:`streams` of a linear head, with at most ``NUMBERS`` logits at a time."""
     parts = _Chunked.apply(hidden_ND, weight_VD, bias_V, id_N, temperature, entropy, bonus)
-    return Streams(*parts)
+    return TokenStreams(*parts)
 
 
 class _Chunked(torch.autograd.Function):

@@ -29,7 +29,7 @@ BASE, PART = ".base_layer.", ".lora_"
 """Parts of the parameter names of an adapted layer: of its frozen layer, and of A and B."""
 
 
-class Weight(NamedTuple):
+class MergedWeight(NamedTuple):
     """A weight of the language model without adapter layers."""
 
     name: str
@@ -176,7 +176,7 @@ def switched_off(model: nn.Module) -> Iterator[None]:
             layer.enable_adapters(True)
 
 
-def merged_weights(model: PreTrainedModel) -> Iterator[Weight]:
+def merged_weights(model: PreTrainedModel) -> Iterator[MergedWeight]:
     """Yields the weights of the language model, with the adapter added to those it belongs to.
 
     Names are those of the model without adapter. A merged weight is a new tensor; the model keeps
@@ -187,9 +187,9 @@ def merged_weights(model: PreTrainedModel) -> Iterator[Weight]:
         if name in layers:
             layer = layers[name]
             read = [parameter, layer.lora_A[ADAPTER].weight, layer.lora_B[ADAPTER].weight]
-            yield Weight(name.replace(BASE, "."), read, partial(_merged, layer))
+            yield MergedWeight(name.replace(BASE, "."), read, partial(_merged, layer))
         elif PART not in name:
-            yield Weight(name.replace(BASE, "."), [parameter], parameter.detach)
+            yield MergedWeight(name.replace(BASE, "."), [parameter], parameter.detach)
 
 
 @torch.no_grad()

@@ -18,22 +18,22 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 from transformers.utils import ModelOutput
 
-from agentgym_train.data.batching import Batch, Forward
-from agentgym_train.models.chunked_head import ChunkedHead, Streams, log_softmax, streams
+from agentgym_train.data.batching import Batch, ForwardOutput
+from agentgym_train.models.chunked_head import ChunkedHead, TokenStreams, log_softmax, streams
 
 log = logging.getLogger(__name__)
 
 
-class Output(NamedTuple):
-    """The output of a :class:`Policy`."""
+class PolicyOutput(NamedTuple):
+    """The output of a :class:`PolicyModel`."""
 
-    streams: Streams | None
+    streams: TokenStreams | None
     """Of action tokens; None if only values were requested."""
     value_BT: Tensor | None
     """Value after each token, float32; None without a value head."""
 
 
-class Policy(nn.Module):
+class PolicyModel(nn.Module):
     """A causal LM and, if a subclass adds one, a value head on its last hidden state.
 
     The language-modelling head sees action tokens only, in slices: see
@@ -59,7 +59,7 @@ class Policy(nn.Module):
 
     def forward(
         self, input_ids: Tensor, *, wanted_BT: Tensor | None = None, **options: Any
-    ) -> Output:
+    ) -> PolicyOutput:
         """Returns streams and values.
 
         Args:
@@ -81,7 +81,7 @@ class Policy(nn.Module):
             # for the whole pass.
             id_N = input_ids[:, 1:][wanted_BT]
             made = self._head(hidden_BTD[:, :-1][wanted_BT], id_N=id_N, **options)
-        return Output(made, None if self.value_head is None else self.value_head(hidden_BTD))
+        return PolicyOutput(made, None if self.value_head is None else self.value_head(hidden_BTD))
 
     @property
     def _causal(self) -> Any:
@@ -96,7 +96,7 @@ class Policy(nn.Module):
 
     def _with_logits(
         self, inputs: dict[str, Any], wanted_BT: Tensor, *, temperature: float, **options: bool
-    ) -> Output:
+    ) -> PolicyOutput:
         """Does the same with the logits of all action tokens in memory."""
         with _only(self._head, wanted_BT) as hidden:
             output = self.model(**inputs)
@@ -104,8 +104,8 @@ class Policy(nn.Module):
         id_N = inputs["input_ids"][:, 1:][wanted_BT]
         made = streams(log_softmax(logits_NV, temperature), id_N, **options)
         if self.value_head is None:
-            return Output(made, getattr(output, "value", None))
-        return Output(made, self.value_head(hidden[0]))
+            return PolicyOutput(made, getattr(output, "value", None))
+        return PolicyOutput(made, self.value_head(hidden[0]))
 
 
 @contextmanager
@@ -204,11 +204,11 @@ def token_logps(
     *,
     entropy: bool = False,
     bonus: bool = False,
-) -> Forward:
+) -> ForwardOutput:
     """Runs a causal LM over a micro-batch.
 
     Args:
-        model: a :class:`~agentgym_train.models.policy.Policy`, DeepSpeed's engine of one, or a
+        model: a :class:`~agentgym_train.models.policy.PolicyModel`, DeepSpeed's engine of one, or a
             model of which one can be made.
         micro: padded on the right: the position of a token is its column, and no token attends to
             padding.
@@ -219,10 +219,12 @@ def token_logps(
     Returns:
         Streams whose column t is about token t; column 0 is zero.
     """
-    policy = model if isinstance(getattr(model, "module", model), Policy) else Policy(model)
+    policy = (
+        model if isinstance(getattr(model, "module", model), PolicyModel) else PolicyModel(model)
+    )
     # Position t−1 predicts token t, so the first column of the mask is dropped.
     wanted_BT = micro.action_BT[:, 1:]
-    output: Output = policy(
+    output: PolicyOutput = policy(
         micro.id_BT, wanted_BT=wanted_BT, temperature=temperature, entropy=entropy, bonus=bonus
     )
 
@@ -231,7 +233,7 @@ def token_logps(
 
     assert output.streams is not None
     logp_N, entropy_N, bonus_N = output.streams
-    return Forward(
+    return ForwardOutput(
         spread(logp_N),
         None if entropy_N is None else spread(entropy_N),
         None if bonus_N is None else spread(bonus_N),
@@ -249,7 +251,7 @@ def token_values(model: Callable[..., Any], micro: Batch) -> Tensor:
     Returns:
         float32, shape (B, T): column t is the value before token t; column 0 is zero.
     """
-    output: Output = model(micro.id_BT)
+    output: PolicyOutput = model(micro.id_BT)
     assert output.value_BT is not None
     return _shifted(output.value_BT[:, :-1])
 

@@ -28,8 +28,8 @@ from transformers import (
 )
 
 from agentgym_train.config import ScratchConfig
-from agentgym_train.data.load_balancing import Unit, plan
-from agentgym_train.models.chat import Chat, Message
+from agentgym_train.data.load_balancing import BatchUnit, plan
+from agentgym_train.models.chat import ChatTokens, Message
 
 
 def optimize(
@@ -135,7 +135,7 @@ MICRO_BATCH_TOKENS = 1024
 """Maximum padded tokens per forward pass. Few fit the caches of a CPU, and need little padding."""
 
 
-class Row(NamedTuple):
+class EpisodeTokens(NamedTuple):
     """An episode as tokens."""
 
     ids: list[int]
@@ -149,7 +149,7 @@ def encode(
     *,
     max_context: int,
     observations: float,
-) -> list[Row]:
+) -> list[EpisodeTokens]:
     """Returns the tokens of episodes.
 
     Args:
@@ -159,11 +159,13 @@ def encode(
         observations: weight of an observation's tokens. An action's tokens and its stop token have
             the weight 1.
     """
-    chat = Chat(tokenizer)
+    chat = ChatTokens(tokenizer)
     return [_encode(chat, episode, max_context, observations) for episode in episodes]
 
 
-def _encode(chat: Chat, episode: Sequence[Message], max_context: int, observations: float) -> Row:
+def _encode(
+    chat: ChatTokens, episode: Sequence[Message], max_context: int, observations: float
+) -> EpisodeTokens:
     ids: list[int] = []
     weights: list[float] = []
     action: list[int] = []
@@ -176,12 +178,12 @@ def _encode(chat: Chat, episode: Sequence[Message], max_context: int, observatio
             part = chat.between(action, text) if action else chat.opening(text)
         ids += part
         weights += [weight] * len(part)
-    return Row(ids[:max_context], weights[:max_context])
+    return EpisodeTokens(ids[:max_context], weights[:max_context])
 
 
 def learn_episodes(
     model: Qwen2ForCausalLM,
-    rows: Sequence[Row],
+    rows: Sequence[EpisodeTokens],
     config: ScratchConfig,
     *,
     seed: int,
@@ -201,7 +203,7 @@ def learn_episodes(
     def add_gradients() -> None:
         picked = rng.sample(rows, min(config.batch, len(rows)))
         total = sum(sum(row.weights[1:]) for row in picked)
-        for (part,) in plan([Unit(1, len(row.ids)) for row in picked], 1, MICRO_BATCH_TOKENS):
+        for (part,) in plan([BatchUnit(1, len(row.ids)) for row in picked], 1, MICRO_BATCH_TOKENS):
             (_episode_loss(model, [picked[number] for number in sorted(part)]) / total).backward()
 
     optimize(
@@ -218,7 +220,7 @@ def learn_episodes(
     )
 
 
-def _episode_loss(model: Qwen2ForCausalLM, rows: Sequence[Row]) -> torch.Tensor:
+def _episode_loss(model: Qwen2ForCausalLM, rows: Sequence[EpisodeTokens]) -> torch.Tensor:
     """Returns the weighted sum of the loss over all tokens except the first of each row."""
     id_BT = pad_sequence([torch.tensor(row.ids) for row in rows], batch_first=True)
     weight_BT = pad_sequence([torch.tensor(row.weights) for row in rows], batch_first=True)

@@ -14,7 +14,7 @@ from transformers import PretrainedConfig
 from agentgym_train.config import EngineConfig
 from agentgym_train.engine.zero_config import zero_config
 from agentgym_train.generators.ragged_cache import GROWTH
-from agentgym_train.planning.trace import Weight
+from agentgym_train.planning.trace import ParameterSize
 
 FLOAT32 = 4
 BUCKET = 500_000_000
@@ -24,7 +24,7 @@ MASTER, MOMENTS = FLOAT32, 2 * FLOAT32
 
 
 @dataclass(frozen=True)
-class Cards:
+class TrainingCards:
     """Where a run trains."""
 
     count: int
@@ -34,7 +34,7 @@ class Cards:
 
 
 @dataclass(frozen=True)
-class Held:
+class EngineMemory:
     """Bytes of one engine on one card."""
 
     weights: float
@@ -55,13 +55,13 @@ class Held:
 
 
 def engine_memory(
-    weights: Sequence[Weight],
+    weights: Sequence[ParameterSize],
     config: EngineConfig,
     dtype: str,
-    cards: Cards,
+    cards: TrainingCards,
     *,
     frozen: bool = False,
-) -> Held:
+) -> EngineMemory:
     """Returns what the engine of a model holds.
 
     Args:
@@ -80,8 +80,8 @@ def engine_memory(
 
 
 def _replicated(
-    weights: Sequence[Weight], trained: int, zero: Any, size: int, cards: Cards
-) -> Held:
+    weights: Sequence[ParameterSize], trained: int, zero: Any, size: int, cards: TrainingCards
+) -> EngineMemory:
     """Stages 0, 1 and 2: every card holds all weights."""
     stage, count = int(zero.stage), cards.count
     total = sum(w.numel for w in weights)
@@ -97,7 +97,7 @@ def _replicated(
     off = _place(zero.offload_optimizer) != "none" and stage > 0
     flat = FLOAT32 * (min(trained, BUCKET) if stage == 0 else part)
     step = max(flat, _moving(part, cards) - gradients if stage else 0)
-    return Held(
+    return EngineMemory(
         weights=size * total,
         optimizer=0 if off else optimizer,
         gradients=0 if off else gradients,
@@ -110,7 +110,9 @@ def _replicated(
     )
 
 
-def _sharded(weights: Sequence[Weight], trained: int, zero: Any, size: int, cards: Cards) -> Held:
+def _sharded(
+    weights: Sequence[ParameterSize], trained: int, zero: Any, size: int, cards: TrainingCards
+) -> EngineMemory:
     """Stage 3: every card holds its part of each weight, and gathers a weight when it is used."""
     count = cards.count
     total = sum(w.numel for w in weights)
@@ -125,7 +127,7 @@ def _sharded(weights: Sequence[Weight], trained: int, zero: Any, size: int, card
         _place(place) != "none" for place in (zero.offload_optimizer, zero.offload_param)
     )
     shards = size * total / count
-    return Held(
+    return EngineMemory(
         weights=(0 if away_weights else shards) + size * small * (1 - 1 / count),
         optimizer=0 if away_optimizer else optimizer,
         gradients=0 if away_optimizer else gradients,
@@ -137,13 +139,13 @@ def _sharded(weights: Sequence[Weight], trained: int, zero: Any, size: int, card
     )
 
 
-def _bucket(zero: Any, trained: int, cards: Cards) -> int:
+def _bucket(zero: Any, trained: int, cards: TrainingCards) -> int:
     """Returns the elements of the buffer for gradients, as far as they need memory."""
     size = int(zero.reduce_bucket_size)
     return min(size, trained) if cards.cpu else size
 
 
-def _moving(numel: float, cards: Cards) -> float:
+def _moving(numel: float, cards: TrainingCards) -> float:
     """Returns the bytes of gradients in one piece and of AdamW's temporary numbers."""
     # On the CPU, AdamW has a root and a quotient at a time; on an accelerator only the root.
     return FLOAT32 * numel * (3 if cards.cpu else 2)
@@ -163,7 +165,7 @@ float64."""
 
 
 @dataclass(frozen=True)
-class Rows:
+class GeneratorRows:
     """Episodes that one process plays at the same time."""
 
     count: int
@@ -171,7 +173,7 @@ class Rows:
     """Tokens of each at its end."""
 
 
-def generator_cache(shape: PretrainedConfig, rows: Rows, size: int) -> int:
+def generator_cache(shape: PretrainedConfig, rows: GeneratorRows, size: int) -> int:
     """Returns the bytes of keys and values.
 
     Args:
@@ -184,7 +186,7 @@ def generator_cache(shape: PretrainedConfig, rows: Rows, size: int) -> int:
     return int(2 * layers * rows.count * GROWTH * rows.context * heads * head * size)
 
 
-def generator_call(shape: PretrainedConfig, rows: Rows, size: int) -> int:
+def generator_call(shape: PretrainedConfig, rows: GeneratorRows, size: int) -> int:
     """Returns the peak of temporary tensors in one call of the model, in bytes.
 
     The call has a mask, with which transformers repeats keys and values for every query head.

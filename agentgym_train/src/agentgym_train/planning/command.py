@@ -10,16 +10,16 @@ from transformers.utils import logging as transformers_logging
 
 from agentgym_train import plugins
 from agentgym_train.assembly import check_group_size, naming
-from agentgym_train.config import SCRATCH, Config, Settings
+from agentgym_train.config import SCRATCH, Config, SharedSettings
 from agentgym_train.errors import ConfigError, ModelError
 from agentgym_train.generators.hf import HF, expected_method
-from agentgym_train.planning.card_memory import Cards
-from agentgym_train.planning.plan import RESERVE, Plan, make, shape_of
+from agentgym_train.planning.card_memory import TrainingCards
+from agentgym_train.planning.plan import RESERVE, MemoryPlan, make, shape_of
 from agentgym_train.planning.switches import fitting
 from agentgym_train.planning.trace import empty_model
 
 
-def show_plan(config: Settings, gpus: int, memory: float, console: Console) -> bool:
+def show_plan(config: SharedSettings, gpus: int, memory: float, console: Console) -> bool:
     """Prints the plan of a run; returns whether it fits.
 
     Args:
@@ -42,7 +42,7 @@ def show_plan(config: Settings, gpus: int, memory: float, console: Console) -> b
     for one in policy.each():
         with naming(one, several=len(policy.envs) > 1):
             check_group_size(one)
-    cards, size = Cards(gpus), memory * GIB
+    cards, size = TrainingCards(gpus), memory * GIB
     plan = make(policy, cards)
     method = method_name(policy)
     write_table(plan, size, console)
@@ -70,7 +70,7 @@ def method_name(config: Config) -> str | None:
     return expected_method(model, allow_slower=generator.options.allow_slower).name
 
 
-def warning(config: Settings, processes: int) -> str | None:
+def warning(config: SharedSettings, processes: int) -> str | None:
     """Returns a line for the user if a run does not fit this machine, or None.
 
     The plan is compared with the memory of an accelerator. Without one it is compared with main
@@ -86,7 +86,7 @@ def warning(config: Settings, processes: int) -> str | None:
     if policy is None or (policy.model.path == SCRATCH and not accelerated):
         return None
     try:
-        plan = make(policy, Cards(processes, cpu=not accelerated))
+        plan = make(policy, TrainingCards(processes, cpu=not accelerated))
     except ModelError:  # an architecture that cannot be planned can still be trained
         return None
     memory = _accelerator() if accelerated else main_memory() / processes
@@ -111,8 +111,8 @@ def _accelerator() -> float:
 GIB = 2**30
 
 
-def write_table(plan: Plan, memory: float, console: Console) -> None:
-    """Prints the table of a plan and what it is for.
+def write_table(plan: MemoryPlan, memory: float, console: Console) -> None:
+    """Prints the table of a plan, and the load that it is made for.
 
     Args:
         plan: the plan.
@@ -142,7 +142,7 @@ def gib(size: float) -> str:
     return f"{size / GIB:.2f}"
 
 
-def verdict(plan: Plan, memory: float, found: tuple[Sequence[str], Plan] | None) -> str:
+def verdict(plan: MemoryPlan, memory: float, found: tuple[Sequence[str], MemoryPlan] | None) -> str:
     """Returns whether the plan fits, and the changes with which it does.
 
     Args:
@@ -166,7 +166,7 @@ def verdict(plan: Plan, memory: float, found: tuple[Sequence[str], Plan] | None)
     )
 
 
-def compared(plan: Plan, memory: float) -> str:
+def compared(plan: MemoryPlan, memory: float) -> str:
     """Returns the need of a plan beside the memory that is left after the reserve."""
     usable = gib(memory * (1 - RESERVE))
     return f"{gib(plan.peak)} GiB of {usable} GiB on each card"

@@ -1,4 +1,4 @@
-"""What each card holds in a run, while it plays and while it learns.
+"""The memory that a run needs on each card, while it generates and while it updates.
 
 A run alternates between two phases. While it generates, a card holds the trainer's state, the
 generator's weights and the key-value cache. While it updates, the generator sleeps, and the card
@@ -21,19 +21,19 @@ from agentgym_train.engine import critic
 from agentgym_train.models import scratch
 from agentgym_train.models.loading import load_shape
 from agentgym_train.planning import card_memory
-from agentgym_train.planning.card_memory import Cards, Held, engine_memory
-from agentgym_train.planning.trace import Setting, Traced, trace
+from agentgym_train.planning.card_memory import EngineMemory, TrainingCards, engine_memory
+from agentgym_train.planning.trace import TraceResult, TraceSetting, trace
 from agentgym_train.scorers import rewards
 from agentgym_train.scorers.reward_model import RewardModel
 
 RESERVE = 0.06
 """Share of a card's memory for the driver, collectives and fragmentation."""
 EMBEDDED = "hf"
-"""The generator whose memory is planned; others work elsewhere or take a share of their own."""
+"""The generator whose memory is planned; others run elsewhere or reserve a part of the card."""
 GENERATING, LOADING, UPDATING = "generating", "loading", "updating"
 
 
-class Row(NamedTuple):
+class PlanRow(NamedTuple):
     """A line of the table: bytes on each card, by phase."""
 
     name: str
@@ -43,11 +43,11 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Plan:
+class MemoryPlan:
     """The memory of a run."""
 
-    rows: tuple[Row, ...]
-    cards: Cards
+    rows: tuple[PlanRow, ...]
+    cards: TrainingCards
     load: float
     """Bytes of main memory while all processes load models, if they share one machine."""
     host: float
@@ -55,7 +55,7 @@ class Plan:
     tokens: int
     """Tokens of the largest micro-batch."""
     episodes: int
-    """Most episodes that one process plays at the same time."""
+    """Maximum number of episodes that one process plays at the same time."""
 
     sleeps: bool
     """Whether the trainer's state is in main memory while the generator works."""
@@ -79,7 +79,7 @@ class Plan:
         return self.peak <= memory * (1 - RESERVE)
 
 
-def make(config: Config, cards: Cards) -> Plan:
+def make(config: Config, cards: TrainingCards) -> MemoryPlan:
     """Plans a run; loads no weights.
 
     Args:
@@ -96,7 +96,7 @@ def make(config: Config, cards: Cards) -> Plan:
     kind = critic.kind(config, streams)
     rows, tokens = micro_batch(config, whole_groups=algorithm.whole_groups)
     text, bonus = shape.to_json_string(), "entropy" in streams
-    traced = trace(Setting(shape, text, config.model, kind, bonus, rows, tokens))
+    traced = trace(TraceSetting(shape, text, config.model, kind, bonus, rows, tokens))
     return _add_up(config, cards, shape, traced, streams, tokens=rows * tokens)
 
 
@@ -129,9 +129,9 @@ def episodes(config: Config, processes: int) -> int:
 class _Parts:
     """The parts of a plan, in bytes on each card."""
 
-    policy: Held
-    critic: Held | None
-    reference: Held | None
+    policy: EngineMemory
+    critic: EngineMemory | None
+    reference: EngineMemory | None
     scorers: float
     """Reward models."""
     generator: float
@@ -143,7 +143,7 @@ class _Parts:
     """The largest weight, which is gathered while the generator loads."""
 
     @property
-    def engines(self) -> list[Held]:
+    def engines(self) -> list[EngineMemory]:
         """Returns the models that learn."""
         return [each for each in (self.policy, self.critic) if each]
 
@@ -152,7 +152,7 @@ class _Parts:
         """Returns the buffers that stay allocated."""
         return sum(each.buckets for each in self.engines)
 
-    def rows(self, *, sleeps: bool, ahead: bool) -> list[Row]:
+    def rows(self, *, sleeps: bool, ahead: bool) -> list[PlanRow]:
         """Returns the lines of the table; ``ahead``: the generator works during the update too."""
         rows = _state("", self.policy, sleeps)
         if self.critic:
@@ -161,12 +161,12 @@ class _Parts:
         buckets = self.buckets
         return [
             *rows,
-            Row("reference", frozen, frozen, frozen),
-            Row("reward models", self.scorers, self.scorers, self.scorers),
-            Row("generator", self.generator, self.generator, self.generator * ahead),
-            Row("key-value cache", self.cache, 0, self.cache * ahead),
-            Row("activations", 0, 0, self.activations),
-            Row(
+            PlanRow("reference", frozen, frozen, frozen),
+            PlanRow("reward models", self.scorers, self.scorers, self.scorers),
+            PlanRow("generator", self.generator, self.generator, self.generator * ahead),
+            PlanRow("key-value cache", self.cache, 0, self.cache * ahead),
+            PlanRow("activations", 0, 0, self.activations),
+            PlanRow(
                 "buffers",
                 self.call + (0 if sleeps else buckets),
                 buckets + self.largest,
@@ -185,32 +185,32 @@ class _Parts:
         return max(passes, *(each.step for each in self.engines)) - self.activations
 
 
-def _state(name: str, each: Held, sleeps: bool) -> list[Row]:
+def _state(name: str, each: EngineMemory, sleeps: bool) -> list[PlanRow]:
     """Returns the lines of a model that learns."""
     lines = [
         ("weights", each.weights, each.weights),
         ("gradients", each.gradients_kept, each.gradients),
         ("optimizer", each.optimizer, each.optimizer),
     ]
-    return [Row(name + part, 0 if sleeps else kept, kept, most) for part, kept, most in lines]
+    return [PlanRow(name + part, 0 if sleeps else kept, kept, most) for part, kept, most in lines]
 
 
 def _add_up(
     config: Config,
-    cards: Cards,
+    cards: TrainingCards,
     shape: PretrainedConfig,
-    traced: Traced,
+    traced: TraceResult,
     streams: Collection[str],
     *,
     tokens: int,
-) -> Plan:
+) -> MemoryPlan:
     dtype, sleeps, ahead = config.model.dtype, config.engine.sleep, bool(config.rollout.ahead)
     size = 2 if dtype == "bfloat16" else 4
     engine = partial(engine_memory, config=config.engine, dtype=dtype, cards=cards)
     whole = size * sum(w.numel for w in traced.model)
     # The reference of an adapter is the same model with the adapter off.
     second = "reference" in streams and not config.model.lora.rank
-    played = card_memory.Rows(episodes(config, cards.count), config.model.max_context)
+    played = card_memory.GeneratorRows(episodes(config, cards.count), config.model.max_context)
     embedded = config.generator["name"] == EMBEDDED
     parts = _Parts(
         policy=engine(traced.policy),
@@ -224,7 +224,7 @@ def _add_up(
         largest=size * max(w.numel for w in traced.model),
     )
     asleep = sum(each.weights + each.optimizer + each.gradients_kept for each in parts.engines)
-    return Plan(
+    return MemoryPlan(
         rows=tuple(row for row in parts.rows(sleeps=sleeps, ahead=ahead) if any(row[1:])),
         cards=cards,
         load=whole * cards.count if embedded or config.engine.zero_stage < 3 else whole,

@@ -22,7 +22,7 @@ from transformers import AutoModelForCausalLM, PretrainedConfig, PreTrainedModel
 
 from agentgym_train.config import ModelConfig
 from agentgym_train.data.batching import Batch
-from agentgym_train.engine.critic import Valued
+from agentgym_train.engine.critic import ValueHeadPolicy
 from agentgym_train.errors import ModelError
 from agentgym_train.models.loading import choose_trained
 from agentgym_train.models.policy import token_logps, token_values
@@ -85,7 +85,7 @@ ACTIONS = 0.3
 """Share of a trajectory's tokens that the policy sampled."""
 
 
-class Weight(NamedTuple):
+class ParameterSize(NamedTuple):
     """A parameter."""
 
     numel: int
@@ -93,7 +93,7 @@ class Weight(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Setting:
+class TraceSetting:
     """The part of a run on which its activations depend."""
 
     shape: PretrainedConfig = field(compare=False)
@@ -108,21 +108,21 @@ class Setting:
     """Tokens of each of the micro-batch's ``rows``."""
 
 
-class Traced(NamedTuple):
-    """What a trace finds."""
+class TraceResult(NamedTuple):
+    """The result of a trace."""
 
-    model: tuple[Weight, ...]
+    model: tuple[ParameterSize, ...]
     """Parameters of the language model, without an adapter."""
-    policy: tuple[Weight, ...]
+    policy: tuple[ParameterSize, ...]
     """Parameters of the policy, with its adapter and value head."""
-    critic: tuple[Weight, ...]
+    critic: tuple[ParameterSize, ...]
     """Parameters of a separate critic model."""
     activations: int
     """Peak bytes above the weights, with the gradient of one parameter at a time."""
 
 
 @lru_cache(maxsize=64)
-def trace(setting: Setting) -> Traced:
+def trace(setting: TraceSetting) -> TraceResult:
     """Runs one micro-batch through the models of a run.
 
     Raises:
@@ -130,7 +130,7 @@ def trace(setting: Setting) -> Traced:
     """
     try:
         return _trace(setting)
-    except Exception as error:  # any architecture, with code of its own
+    except Exception as error:  # any architecture, with any code
         raise ModelError(
             f"the memory of {setting.shape.model_type} models cannot be planned: their forward pass"
             f" does not run on fake tensors ({type(error).__name__}: {str(error).splitlines()[0]})"
@@ -189,9 +189,9 @@ def _filled(tensor: Tensor) -> Tensor:
     return nn.Parameter(values, tensor.requires_grad)
 
 
-def weights(model: nn.Module) -> tuple[Weight, ...]:
+def weights(model: nn.Module) -> tuple[ParameterSize, ...]:
     """Returns the parameters of a model; a tied one counts once."""
-    return tuple(Weight(p.numel(), p.requires_grad) for p in model.parameters())
+    return tuple(ParameterSize(p.numel(), p.requires_grad) for p in model.parameters())
 
 
 class Counting(LiveBytes):
@@ -244,7 +244,7 @@ def fake_batch(rows: int, tokens: int) -> Batch:
     )
 
 
-def _trace(setting: Setting) -> Traced:
+def _trace(setting: TraceSetting) -> TraceResult:
     models = [_model(setting, setting.model)]
     if setting.critic == "model":
         # A critic learns in all layers, or in an adapter as the policy does.
@@ -253,8 +253,8 @@ def _trace(setting: Setting) -> Traced:
     with fake(), Counting(int(ACTIONS * setting.rows * setting.tokens)) as live:
         for each in models:
             fill(each)
-        policy: nn.Module = Valued(models[0]) if setting.critic == "head" else models[0]
-        critic = Valued(models[1], trunk=True) if setting.critic == "model" else None
+        policy: nn.Module = ValueHeadPolicy(models[0]) if setting.critic == "head" else models[0]
+        critic = ValueHeadPolicy(models[1], trunk=True) if setting.critic == "model" else None
         for parameter in [*policy.parameters(), *(critic.parameters() if critic else ())]:
             if parameter.requires_grad:
                 # The engine takes each gradient away as soon as it is complete.
@@ -264,17 +264,17 @@ def _trace(setting: Setting) -> Traced:
         held = live.now
         learn(policy, critic, micro, bonus=setting.bonus)
         activations = live.peak - held
-    return Traced(model, weights(policy), weights(critic) if critic else (), activations)
+    return TraceResult(model, weights(policy), weights(critic) if critic else (), activations)
 
 
-def _model(setting: Setting, config: ModelConfig) -> PreTrainedModel:
+def _model(setting: TraceSetting, config: ModelConfig) -> PreTrainedModel:
     model = empty_model(setting.shape, config)
     choose_trained(model, config)
     return model
 
 
 def learn(policy: nn.Module, critic: nn.Module | None, micro: Batch, *, bonus: bool) -> None:
-    """Does the passes of one micro-batch in the order of the update."""
+    """Runs the passes of one micro-batch in the order of the update."""
     forward = token_logps(policy, micro, 1.0, bonus=bonus)
     value_BT = forward.value_BT if critic is None else token_values(critic, micro)
     loss = forward.logp_BT.sum()

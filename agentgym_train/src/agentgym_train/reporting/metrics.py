@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from agentgym_envs.scores import all_equal
-from agentgym_train.data.types import Failure, Group, Status
+from agentgym_train.data.types import EpisodeFailure, EpisodeStatus, Group
 from agentgym_train.distributed import Distributed
 from agentgym_train.errors import RunFolderError
 from agentgym_train.files import append, write_sealed, write_whole
@@ -88,8 +88,8 @@ def totals(
         "turns": len(turns),
         "invalid": sum(turn.invalid for turn in turns),
         "cut_actions": sum(turn.cut for turn in turns),
-        "truncated_horizon": sum(t.status is Status.TRUNCATED_HORIZON for t in episodes),
-        "truncated_context": sum(t.status is Status.TRUNCATED_CONTEXT for t in episodes),
+        "truncated_horizon": sum(t.status is EpisodeStatus.TRUNCATED_HORIZON for t in episodes),
+        "truncated_context": sum(t.status is EpisodeStatus.TRUNCATED_CONTEXT for t in episodes),
         "mixed_groups": sum(_mixed(g) for g in rated),
         "groups": len(rated),
         "rated_tokens": sum(len(turn.action_ids) for turn in turns),
@@ -129,7 +129,7 @@ def _mixed(group: Group) -> bool:
     return not all(map(all_equal, returns.values()))
 
 
-def failed(failures: Sequence[Failure]) -> dict[str, float]:
+def failed(failures: Sequence[EpisodeFailure]) -> dict[str, float]:
     """Returns the counts of failures; ``failures`` must be those of all processes."""
     return {
         "env_failures": float(len(failures)),
@@ -240,8 +240,8 @@ class FailureLog:
         """Training episodes that were given up, per environment."""
 
     def add(
-        self, step: int, name: str, failures: Sequence[Failure], *, evaluation: bool = False
-    ) -> list[Failure]:
+        self, step: int, name: str, failures: Sequence[EpisodeFailure], *, evaluation: bool = False
+    ) -> list[EpisodeFailure]:
         """Writes the failures of an environment; returns those of all processes.
 
         All processes call it.
@@ -272,7 +272,7 @@ class FailureLog:
         return "; ".join(f"{count} × {where}: {error}" for (where, error), count in often)
 
 
-class Notes:
+class EvaluationNotes:
     """``evaluation.json``: named rows of held-out results. Each addition replaces the file.
 
     Args:

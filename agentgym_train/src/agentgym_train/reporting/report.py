@@ -28,7 +28,7 @@ ROWS = {
 }
 
 
-class Display:
+class RunDisplay:
     """A live progress line. If the console cannot redraw, it prints a plain line per tenth.
 
     Args:
@@ -51,7 +51,7 @@ class Display:
         self._success: float | None = None
         self._warned: set[str] = set()
 
-    def __enter__(self) -> "Display":
+    def __enter__(self) -> "RunDisplay":
         self._progress.start()
         return self
 

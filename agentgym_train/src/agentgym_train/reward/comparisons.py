@@ -1,4 +1,4 @@
-"""Comparisons from files, as tokens: those to learn from, and those of held-out tasks."""
+"""Comparisons from files as tokens, for training and for held-out evaluation."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ from agentgym_envs.lines import JsonRow
 from agentgym_envs.tasks import stable_hash
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.errors import ConfigError
-from agentgym_train.models.chat import Template
+from agentgym_train.models.chat import ChatTemplate
 from agentgym_train.reward.config import RewardConfig
 
 log = logging.getLogger(__name__)
@@ -21,14 +21,14 @@ PREFERENCES = {"a": 1.0, "b": 0.0, "tie": 0.5}
 """Probability that the first episode is the better one, by choice; "neither" has none."""
 
 
-class Pair(NamedTuple):
+class ComparedPair(NamedTuple):
     """Two episodes of a task, as the reward model reads them, and which is better."""
 
     task_id: str
     a: list[int]
     b: list[int]
     preference: float
-    """1.0: the first, 0.0: the second, 0.5: neither more than the other."""
+    """1.0: the first is better; 0.0: the second is better; 0.5: a tie."""
 
     def group(self, number: int) -> Group:
         """Returns the pair as two trajectories.
@@ -40,19 +40,19 @@ class Pair(NamedTuple):
         return Group(number, [Trajectory(self.task_id, 0, [turn]) for turn in turns])
 
 
-class Split(NamedTuple):
+class ComparisonSplit(NamedTuple):
     """Comparisons of different tasks."""
 
-    learn: list[Pair]
-    held_out: list[Pair]
+    learn: list[ComparedPair]
+    held_out: list[ComparedPair]
 
 
-def load(config: RewardConfig, tokenizer: PreTrainedTokenizerBase) -> Split:
+def load(config: RewardConfig, tokenizer: PreTrainedTokenizerBase) -> ComparisonSplit:
     """Reads the files; no task has comparisons on both sides.
 
     Raises:
-        ArgumentError: a file that holds no comparisons.
-        ConfigError: a side on which no comparison has a winner.
+        ArgumentError: a file has no comparisons.
+        ConfigError: one side has no comparison with a winner.
         TemplateError: the tokenizer has no chat template.
     """
     own = config.comparisons
@@ -63,9 +63,9 @@ def load(config: RewardConfig, tokenizer: PreTrainedTokenizerBase) -> Split:
         if row["choice"] in PREFERENCES
     ]
     template = cache(
-        lambda instructions: Template(tokenizer, instructions, **config.template_options)
+        lambda instructions: ChatTemplate(tokenizer, instructions, **config.template_options)
     )
-    sides = Split([], [])
+    sides = ComparisonSplit([], [])
     for row in rows:
         if (pair := _pair(row, template, config.model.max_context)) is not None:
             sides[_held_out(row, own.held_out)].append(pair)
@@ -86,7 +86,7 @@ def load(config: RewardConfig, tokenizer: PreTrainedTokenizerBase) -> Split:
     return sides
 
 
-def _pair(row: JsonRow, template: Callable[[str], Template], most: int) -> Pair | None:
+def _pair(row: JsonRow, template: Callable[[str], ChatTemplate], most: int) -> ComparedPair | None:
     """Returns a comparison as tokens.
 
     The result is None if an episode has no action, has several agents, or does not fit.
@@ -96,18 +96,18 @@ def _pair(row: JsonRow, template: Callable[[str], Template], most: int) -> Pair 
     reader = template(row["instructions"])
     a, b = (_ids(row[side]["turns"], reader) for side in ("a", "b"))
     return (
-        Pair(row["task_id"], a, b, PREFERENCES[row["choice"]])
+        ComparedPair(row["task_id"], a, b, PREFERENCES[row["choice"]])
         if max(len(a), len(b)) <= most
         else None
     )
 
 
-def _ids(turns: Sequence[JsonRow], template: Template) -> list[int]:
+def _ids(turns: Sequence[JsonRow], template: ChatTemplate) -> list[int]:
     return template.episode(
         [turn["observation"] for turn in turns], [turn["response"] for turn in turns]
     )
 
 
 def _held_out(row: JsonRow, share: float) -> bool:
-    """Says on which side a task is: more comparisons of other tasks change nothing."""
+    """Returns whether a task is held out; comparisons of other tasks do not matter."""
     return stable_hash(f"held out {row['env_id']} {row['task_id']}") < share * 2**63

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from agentgym_train import config
-from agentgym_train.config import Config, Settings, build, tables
+from agentgym_train.config import Config, SharedSettings, build, tables
 from agentgym_train.config.constraints import Count, Name, Whole
 
 
@@ -27,8 +27,8 @@ class ComparisonsConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RewardConfig(Settings):
-    """Everything the run of a reward model is made of; ``model`` is what it starts from."""
+class RewardConfig(SharedSettings):
+    """The configuration of a reward model's run. The training starts from ``model``."""
 
     comparisons: ComparisonsConfig
 

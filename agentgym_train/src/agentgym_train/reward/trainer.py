@@ -28,42 +28,39 @@ from agentgym_train.data.load_balancing import share_out
 from agentgym_train.data.recorded import EpochSampler
 from agentgym_train.distributed import Distributed
 from agentgym_train.engine import checkpoint
-from agentgym_train.engine.deepspeed import Engine, loading
+from agentgym_train.engine.deepspeed import TrainingEngine, loading
 from agentgym_train.errors import TrainingError
 from agentgym_train.learning.losses import bradley_terry
 from agentgym_train.models.loading import device, load_reward_model, load_tokenizer
 from agentgym_train.reporting import metrics, report
 from agentgym_train.reward import comparisons
-from agentgym_train.reward.comparisons import Pair, Split
+from agentgym_train.reward.comparisons import ComparedPair, ComparisonSplit
 from agentgym_train.reward.config import RewardConfig
 
-BINS = 10  # of confidence, from one half to one
+BINS = 10  # number of bins of confidence, from one half to one
 
 
 def summary(margin_P: Tensor, preference_P: Tensor) -> dict[str, float]:
-    """Returns what is reported of comparisons that were judged.
+    """Returns the metrics of comparisons.
 
     Args:
-        margin_P: the first episode's score less the second's.
-        preference_P: 1 where the first is better, 0 where the second is, 0.5 where they tie.
+        margin_P: the first episode's score minus the second's.
+        preference_P: 1 if the first is better, 0 if the second is better, 0.5 if they tie.
 
     Returns:
-        ``log_loss``: the mean loss, in nats; a coin has 0.693. ``accuracy``: how often the better
-        one scores higher, where there is
-        one; two equal scores are half right. ``calibration_error``: the expected calibration error
-        (Naeini et al., 2015): how far
-        confidence is from how often it is right, a tie being half right, in the mean over ten bins
-        of confidence. ``margin``: the
-        better one's score less the other's. ``pairs``, and the ``ties`` among them. Where all tie
-        there are no ``accuracy`` and no
-        ``margin``.
+        ``log_loss``: the mean loss, in nats; random guesses have 0.693. ``accuracy``: share of the
+        decided pairs in which the better episode scores higher; two equal scores count one half.
+        ``calibration_error``: the expected calibration error (Naeini et al., 2015), the mean
+        difference between confidence and correctness over ten bins of confidence; a tie is half
+        correct. ``margin``: the better episode's score minus the other's. ``pairs``, and the
+        ``ties`` among them. ``accuracy`` and ``margin`` are absent if all pairs tie.
     """
     margin_P, preference_P = margin_P.double(), preference_P.double()
     decided_P = preference_P != 0.5
     signed_P = margin_P * (2 * preference_P - 1)
     right_P = (1 + margin_P.sign() * (2 * preference_P - 1)) / 2
     confidence_P = margin_P.abs().sigmoid()
-    # The lower bound is for a score that is not a number.
+    # The lower bound is needed if a score is not a number.
     bin_P = ((2 * confidence_P - 1) * BINS).long().clamp(0, BINS - 1)
     gaps = torch.zeros(BINS, dtype=torch.float64).index_add(0, bin_P, confidence_P - right_P)
     of_decided = {"accuracy": right_P, "margin": signed_P} if decided_P.any() else {}
@@ -84,7 +81,7 @@ See :func:`agentgym_train.reward.trainer.summary`.
 
 
 class RewardTrainer:
-    """One process's share of a run.
+    """The part of a reward model's training that one process does.
 
     Args:
         config: the run.
@@ -99,14 +96,16 @@ class RewardTrainer:
         folder: Path,
         *,
         tokenizer: PreTrainedTokenizerBase,
-        pairs: Split,
+        pairs: ComparisonSplit,
     ):
         self.config, self.folder, self.tokenizer, self.pairs = config, folder, tokenizer, pairs
         with loading(config.engine, config.model.dtype):
             model = load_reward_model(config.model, tokenizer, seed=config.run.seed)
         self.shape = checkpoint.shape(model)
         newest, universal = checkpoint.newest(folder, Distributed(device()))
-        self.engine = Engine(model, config.engine, dtype=config.model.dtype, universal=universal)
+        self.engine = TrainingEngine(
+            model, config.engine, dtype=config.model.dtype, universal=universal
+        )
         self.distributed = self.engine.distributed
         zero_stage = config.engine.zero_stage
         self.start = (
@@ -153,7 +152,7 @@ class RewardTrainer:
             if (step + 1) % run.save_every == 0 or step + 1 == run.steps:
                 self.save(step + 1)
 
-    def update(self, step: int, pairs: Sequence[Pair]) -> dict[str, float]:
+    def update(self, step: int, pairs: Sequence[ComparedPair]) -> dict[str, float]:
         """Takes an optimizer step.
 
         All processes call it with the same pairs; each judges its share.
@@ -179,7 +178,7 @@ class RewardTrainer:
         return learned
 
     @torch.no_grad()
-    def judge(self, pairs: Sequence[Pair]) -> dict[str, float]:
+    def judge(self, pairs: Sequence[ComparedPair]) -> dict[str, float]:
         """Returns the metrics of comparisons without learning from them.
 
         All processes call it with the same comparisons.
@@ -188,13 +187,13 @@ class RewardTrainer:
 
     def save(self, step: int) -> None:
         """Writes a checkpoint."""
-        state = checkpoint.State(
+        state = checkpoint.CheckpointState(
             step, {}, self.config.engine.zero_stage, self.distributed.size, self.shape
         )
         checkpoint.save(self.folder, state, self.engine, self.tokenizer, keep=self.config.run.keep)
 
-    def _mine(self, pairs: Sequence[Pair]) -> Batch:
-        """Returns this process's share."""
+    def _mine(self, pairs: Sequence[ComparedPair]) -> Batch:
+        """Returns this process's pairs as a batch."""
         rank, size = self.distributed.rank, self.distributed.size
         return pack(
             [pair.group(number) for number, pair in enumerate(pairs) if number % size == rank]
@@ -217,7 +216,7 @@ class RewardTrainer:
             yield score_P2[:, 0] - score_P2[:, 1], share_P2[:, 0]
 
     def _summary(self, judged: Sequence[Judged]) -> dict[str, float]:
-        """Sums up what all processes have judged."""
+        """Returns the metrics of the comparisons of all processes."""
         mine = [torch.cat(parts).cpu() for parts in zip(*judged, strict=True)]
         everywhere = zip(*self.distributed.gather(mine), strict=True)
         return summary(*(torch.cat(parts) for parts in everywhere))
@@ -232,21 +231,21 @@ SHOWN = {
 
 
 def work(config: RewardConfig, folder: Path, console: Console) -> None:
-    """Learns between two looks at held-out comparisons; goes on from the newest checkpoint.
+    """Trains a reward model and evaluates it on held-out comparisons before and after.
 
-    One process's share.
+    It continues from the newest checkpoint. All processes call it.
     """
     tokenizer = load_tokenizer(config.model.path, chat_template=config.model.chat_template)
     pairs = comparisons.load(config, tokenizer)
     trainer = RewardTrainer(config, folder, tokenizer=tokenizer, pairs=pairs)
     first, steps = trainer.distributed.is_main, config.run.steps
-    notes = metrics.Notes(folder / "evaluation.json", trainer.distributed)
+    notes = metrics.EvaluationNotes(folder / "evaluation.json", trainer.distributed)
     trackers = make_trackers(config, folder, trainer.distributed)
 
     def look(key: str, step: int) -> None:
         notes.add(key, trainer.judge(pairs.held_out) | {"step": step})
 
-    with report.Display(console, quiet=not first) as display:
+    with report.RunDisplay(console, quiet=not first) as display:
 
         def log(row: dict[str, Any]) -> None:
             right = f" · accuracy {row['accuracy']:.2f}" if "accuracy" in row else ""

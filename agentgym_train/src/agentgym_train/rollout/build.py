@@ -10,13 +10,18 @@ from agentgym_train import plugins
 from agentgym_train.config import Config
 from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError
-from agentgym_train.models.chat import Chat
-from agentgym_train.protocols import Generator, GeneratorContext, Sampling
-from agentgym_train.rollout.collector import Collector
+from agentgym_train.models.chat import ChatTokens
+from agentgym_train.protocols import Generator, GeneratorContext, SamplingOptions
+from agentgym_train.rollout.collector import EpisodeCollector
 
 
 def make_generator(
-    config: Config, model_path: str, chat: Chat, *, device: torch.device, distributed: Distributed
+    config: Config,
+    model_path: str,
+    chat: ChatTokens,
+    *,
+    device: torch.device,
+    distributed: Distributed,
 ) -> Generator:
     """Returns the configured generator with the weights of a model folder; the caller closes it."""
     context = GeneratorContext(
@@ -48,9 +53,9 @@ def make_pool(config: Config, episodes: int, kwargs: dict[str, Any]) -> EnvPool:
     return EnvPool(env.id, episodes, max_episode_steps=-1, **limits, **kwargs)
 
 
-def sampling(config: Config, chat: Chat) -> Sampling:
+def sampling(config: Config, chat: ChatTokens) -> SamplingOptions:
     """Returns the sampling options."""
-    return Sampling(
+    return SamplingOptions(
         temperature=config.rollout.temperature,
         max_new_tokens=config.rollout.max_new_tokens,
         stop_ids=chat.stop_ids,
@@ -58,13 +63,13 @@ def sampling(config: Config, chat: Chat) -> Sampling:
 
 
 def make_collector(
-    config: Config, pool: EnvPool, generator: Generator, chat: Chat, **options: Any
-) -> Collector:
+    config: Config, pool: EnvPool, generator: Generator, chat: ChatTokens, **options: Any
+) -> EpisodeCollector:
     """Returns a collector over a pool.
 
     ``options`` are its ``agents``, ``opponents`` and ``keep_next``.
     """
-    return Collector(
+    return EpisodeCollector(
         pool,
         generator,
         chat,

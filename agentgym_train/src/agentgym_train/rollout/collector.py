@@ -22,11 +22,11 @@ from types import MappingProxyType
 from agentgym_envs.errors import EnvFailure, EnvTimeout, NeighbourFailed
 from agentgym_envs.pool import EnvPool, PoolResult
 from agentgym_envs.tasks import stable_hash
-from agentgym_train.data.types import Failure, Group, Status, Trajectory, Turn
-from agentgym_train.models.chat import Chat
-from agentgym_train.protocols import Generator, Sample, Sampling, Session
-from agentgym_train.rollout.responses import Responses, step_result
-from agentgym_train.rollout.tasks import Start
+from agentgym_train.data.types import EpisodeFailure, EpisodeStatus, Group, Trajectory, Turn
+from agentgym_train.models.chat import ChatTokens
+from agentgym_train.protocols import ActionSample, Generator, GeneratorSession, SamplingOptions
+from agentgym_train.rollout.responses import EnvResponses, step_result
+from agentgym_train.rollout.tasks import EpisodeStart
 
 log = logging.getLogger(__name__)
 SINGLE_AGENT = ("",)  # the names of the agents of an environment with one agent
@@ -50,7 +50,7 @@ class _Episode:
     """An episode in one pool slot."""
 
     slot: int
-    start: Start
+    start: EpisodeStart
     agents: dict[str, _AgentState]
     """By name."""
     failures: int = 0
@@ -61,18 +61,18 @@ class _Episode:
 class _GeneratorSlot:
     """A generator's session, and the agents that it samples for."""
 
-    session: Session
+    session: GeneratorSession
     in_background: bool
     waiting: dict[int, tuple[_Episode, _AgentState]] = field(default_factory=dict)
     """By row: the agents whose next action is requested."""
 
 
-class Collector:
+class EpisodeCollector:
     """Plays episodes.
 
     A row that is sampled goes to its environment at once, and the generator continues with the
-    other rows. ``Responses`` decides when the row joins them again. With a generator that samples
-    in the background, an observation is submitted as soon as it has arrived.
+    other rows. ``EnvResponses`` decides when the row joins them again. With a generator that
+    samples in the background, an observation is submitted as soon as it has arrived.
 
     Args:
         pool: at least one environment per episode, without step limits.
@@ -94,7 +94,7 @@ class Collector:
         self,
         pool: EnvPool,
         generator: Generator,
-        chat: Chat,
+        chat: ChatTokens,
         *,
         max_context: int,
         retries: int = 3,
@@ -112,7 +112,7 @@ class Collector:
         }
         self._max_episodes = max(max_rows // len(self.generators), 1) if max_rows else sys.maxsize
         self._collecting, self._stopped = Lock(), False
-        self.failures: list[Failure] = []
+        self.failures: list[EpisodeFailure] = []
         """Failures of the latest collection, retried ones included.
 
         An episode that ended only because another environment in its worker process failed is not
@@ -120,7 +120,12 @@ class Collector:
         """
 
     def collect(
-        self, starts: Sequence[Start], *, max_turns: int, sampling: Sampling, noise: str
+        self,
+        starts: Sequence[EpisodeStart],
+        *,
+        max_turns: int,
+        sampling: SamplingOptions,
+        noise: str,
     ) -> list[Group]:
         """Plays one episode per start.
 
@@ -151,10 +156,10 @@ class Collector:
             self.pool.wake()
 
     def _collect(
-        self, starts: Sequence[Start], max_turns: int, sampling: Sampling, noise: str
+        self, starts: Sequence[EpisodeStart], max_turns: int, sampling: SamplingOptions, noise: str
     ) -> list[Group]:
         self.failures, self._max_turns, self._sampling = [], max_turns, sampling
-        self._responses = Responses(self.pool, self.batch_wait)
+        self._responses = EnvResponses(self.pool, self.batch_wait)
         self._slots, rows = self._start_sessions(starts, sampling, noise)
         episodes = [
             _Episode(
@@ -211,7 +216,7 @@ class Collector:
         return 0.0 if self._responses.by_clock else None
 
     def _start_sessions(
-        self, starts: Sequence[Start], sampling: Sampling, noise: str
+        self, starts: Sequence[EpisodeStart], sampling: SamplingOptions, noise: str
     ) -> tuple[dict[str, _GeneratorSlot], dict[str, list[int]]]:
         """Starts a session with each generator.
 
@@ -248,13 +253,13 @@ class Collector:
         )
         state, turns = episode.agents[agent], episode.agents[agent].trajectory.turns
         if result.terminated:
-            self._end(episode, Status.COMPLETED)
+            self._end(episode, EpisodeStatus.COMPLETED)
         elif result.truncated or len(turns) >= self._max_turns:
             if self.keep_next:
                 state.trajectory.next_ids = self._prompt(state, result.observation)
-            self._end(episode, Status.TRUNCATED_HORIZON)
+            self._end(episode, EpisodeStatus.TRUNCATED_HORIZON)
         elif (ids := self._prompt(state, result.observation)) is None:
-            self._end(episode, Status.TRUNCATED_CONTEXT)
+            self._end(episode, EpisodeStatus.TRUNCATED_CONTEXT)
         else:
             turns.append(Turn(result.observation, ids))
             state.tokens += len(ids)
@@ -289,7 +294,7 @@ class Collector:
                 trajectory.turns[-1].invalid |= step.invalid
             trajectory.score, trajectory.success = step.score, step.success
 
-    def _act(self, episode: _Episode, state: _AgentState, sample: Sample) -> None:
+    def _act(self, episode: _Episode, state: _AgentState, sample: ActionSample) -> None:
         turn = state.trajectory.turns[-1]
         turn.action_ids, turn.logps, turn.version = sample.ids, sample.logps, sample.version
         turn.action = self.chat.text(sample.ids)
@@ -302,7 +307,7 @@ class Collector:
         self._responses.expect(episode.slot)
         episode.start.reset(self.pool, episode.slot)
 
-    def _end(self, episode: _Episode, status: Status) -> None:
+    def _end(self, episode: _Episode, status: EpisodeStatus) -> None:
         episode.done = True
         for agent, state in episode.agents.items():
             state.trajectory.status = status
@@ -322,7 +327,7 @@ class Collector:
         if not isinstance(error, NeighbourFailed):
             episode.failures += 1
             given_up = episode.failures > self.retries
-            self.failures.append(Failure(task_id, seed, played, str(error), given_up))
+            self.failures.append(EpisodeFailure(task_id, seed, played, str(error), given_up))
             if given_up:
                 log.warning(
                     "episode of seed %d given up after %d failures: %s",
@@ -332,7 +337,9 @@ class Collector:
                 )
                 self._end(
                     episode,
-                    Status.ERROR_TIMEOUT if isinstance(error, EnvTimeout) else Status.ERROR_ENV,
+                    EpisodeStatus.ERROR_TIMEOUT
+                    if isinstance(error, EnvTimeout)
+                    else EpisodeStatus.ERROR_ENV,
                 )
                 return
         log.info("episode of seed %d starts again: %s", seed, error)
@@ -341,17 +348,19 @@ class Collector:
         self._reset(episode)
 
 
-def _new_trajectory(start: Start, agent: str, task_id: str = "", *, late: int = 0) -> Trajectory:
+def _new_trajectory(
+    start: EpisodeStart, agent: str, task_id: str = "", *, late: int = 0
+) -> Trajectory:
     return Trajectory(task_id or start.task_id or "", start.seed, agent=agent, late=late)
 
 
-def noise_seeds(starts: Sequence[Start], noise: str) -> list[int]:
+def noise_seeds(starts: Sequence[EpisodeStart], noise: str) -> list[int]:
     """Returns the noise seed of each episode.
 
     A seed is a function of ``noise``, the episode's start and its index in the group only. It does
     not depend on the process, or on the other groups.
     """
-    seen: Counter[Start] = Counter()
+    seen: Counter[EpisodeStart] = Counter()
     seeds = []
     for start in starts:
         seeds.append(

@@ -22,19 +22,19 @@ from transformers import PreTrainedTokenizerBase
 from agentgym_envs.pool import EnvDescription
 from agentgym_train import plugins
 from agentgym_train.config import Config
-from agentgym_train.data.types import Failure, Group
+from agentgym_train.data.types import EpisodeFailure, Group
 from agentgym_train.distributed import Distributed
-from agentgym_train.models.chat import Chat
+from agentgym_train.models.chat import ChatTokens
 from agentgym_train.protocols import Algorithm, Generator, RunContext, Scorer, Source, StepPlan
 from agentgym_train.rollout import tasks
 
 
-class Collected(NamedTuple):
+class CollectedStep(NamedTuple):
     """A step's episodes of one environment, in one process."""
 
     plan: StepPlan
     groups: list[Group]
-    failures: Sequence[Failure]
+    failures: Sequence[EpisodeFailure]
 
 
 class TokenBudget:
@@ -106,7 +106,7 @@ class TrainingEnv:
         self.name, self.config = config.env.name, config
         self.training, self.groups = training, groups
         self.task_difficulty = tasks.task_difficulty(training)
-        self.chat = Chat(tokenizer, training.instructions, **config.template_options)
+        self.chat = ChatTokens(tokenizer, training.instructions, **config.template_options)
         self.curriculum = plugins.make_object(plugins.CURRICULUM, config.curriculum)
         self.source: Source
         self.budget = TokenBudget(config.env.tokens_per_step, groups)
@@ -121,13 +121,13 @@ class TrainingEnv:
             tasks.checked_difficulties(self.curriculum, step),
         )
 
-    def collect(self, plan: StepPlan) -> Collected:
+    def collect(self, plan: StepPlan) -> CollectedStep:
         """Collects the episodes of a step.
 
         It can run in another thread while the curriculum observes the step before.
         """
         groups = self.source.next(plan)
-        return Collected(plan, groups, self.source.failures)
+        return CollectedStep(plan, groups, self.source.failures)
 
     def open(self, distributed: Distributed, generator: Generator, algorithm: Algorithm) -> Source:
         """Builds the scorers and the source; returns the source, which the caller closes."""
@@ -164,7 +164,7 @@ def make_training_envs(
     ]
 
 
-class Pipeline:
+class RolloutPipeline:
     """Collects the episodes of each step and keeps the generator's weights up to date.
 
     On-policy, a step is collected with the newest weights, and the generator sleeps while the
@@ -183,7 +183,7 @@ class Pipeline:
 
     def __init__(
         self,
-        collection: "Collection",
+        collection: "StepCollection",
         generator: Generator,
         load: Callable[[], None],
         *,
@@ -196,7 +196,7 @@ class Pipeline:
         self._stale = False
         """Whether the policy has learned since the last load."""
 
-    def collect(self, step: int) -> list[Collected]:
+    def collect(self, step: int) -> list[CollectedStep]:
         """Returns the episodes of a step (counted from 0), one entry per environment."""
         if self._started != step:
             self._collection.start(step)
@@ -229,7 +229,7 @@ class Pipeline:
             self._load()
 
 
-class Collection:
+class StepCollection:
     """Collects steps, one at a time.
 
     Args:
@@ -241,7 +241,7 @@ class Collection:
 
     def __init__(self, envs: Sequence[TrainingEnv], *, beside: bool, side_by_side: bool):
         self._envs, self._beside, self._side_by_side = envs, beside, side_by_side
-        self._running: list[Future[list[Collected]]] = []
+        self._running: list[Future[list[CollectedStep]]] = []
 
     def start(self, step: int) -> None:
         """Begins a step (counted from 0); the curricula decide now."""
@@ -250,7 +250,7 @@ class Collection:
         begin = _in_thread if self._beside or len(lanes) > 1 else _here
         self._running = [begin(lane) for lane in lanes]
 
-    def finish(self) -> list[Collected]:
+    def finish(self) -> list[CollectedStep]:
         """Waits for the step; returns the episodes of each environment.
 
         It raises the first error of a thread at once, in the order of the environments.
@@ -262,18 +262,18 @@ class Collection:
         return [collected for future in self._running for collected in future.result()]
 
 
-Lane = Sequence[Callable[[], Collected]]
+Lane = Sequence[Callable[[], CollectedStep]]
 
 
-def _here(lane: Lane) -> "Future[list[Collected]]":
-    future: Future[list[Collected]] = Future()
+def _here(lane: Lane) -> "Future[list[CollectedStep]]":
+    future: Future[list[CollectedStep]] = Future()
     future.set_result([work() for work in lane])
     return future
 
 
-def _in_thread(lane: Lane) -> "Future[list[Collected]]":
+def _in_thread(lane: Lane) -> "Future[list[CollectedStep]]":
     """Collects in a thread that does not keep the process alive."""
-    future: Future[list[Collected]] = Future()
+    future: Future[list[CollectedStep]] = Future()
     # The current device belongs to a thread.
     accelerated = torch.accelerator.is_available()
     device = torch.accelerator.current_device_index() if accelerated else None

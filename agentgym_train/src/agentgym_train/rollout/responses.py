@@ -29,7 +29,7 @@ STALL = 2.0
 slow would stall it at every few rows."""
 
 
-class Responses:
+class EnvResponses:
     """The requests to a pool during one collection.
 
     Args:

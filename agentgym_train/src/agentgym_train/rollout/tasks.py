@@ -17,7 +17,7 @@ from agentgym_train.errors import ConfigError
 from agentgym_train.protocols import Curriculum
 
 
-class Start(NamedTuple):
+class EpisodeStart(NamedTuple):
     """The start of an episode: the seed picks the task unless ``task_id`` names it.
 
     Episodes with equal starts form a group.
@@ -145,7 +145,7 @@ def start(
     task_ids: Sequence[str] | None = None,
     *,
     attempt: int = 0,
-) -> Start:
+) -> EpisodeStart:
     """Returns the start of a group's episodes.
 
     Args:
@@ -157,7 +157,7 @@ def start(
     """
     key = f"{seed} {step} {group}" + (f" {attempt}" if attempt else "")
     drawn = None if task_ids is None else task_ids[stable_hash(f"difficulty {key}") % len(task_ids)]
-    return Start(group, stable_hash(f"task {key}") % 2**31, drawn)
+    return EpisodeStart(group, stable_hash(f"task {key}") % 2**31, drawn)
 
 
 def evenly(

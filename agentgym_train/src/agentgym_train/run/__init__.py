@@ -13,6 +13,6 @@
     RUN/model/             the trained model for transformers
     RUN/prepared.json      number of processes, and whether the files are checked
 
-prepare.py checks and makes, folder.py knows the folder, repair.py repairs damaged files, launch.py
-starts processes, work.py is what each of them does.
+prepare.py checks a configuration and prepares the folder. folder.py reads and writes the folder,
+and repair.py repairs damaged files. launch.py starts processes, and work.py is the work of each.
 """

@@ -1,4 +1,4 @@
-"""The run folder: made, recognised, and refused where it holds something else."""
+"""The run folder: how it is made and recognised, and when it is rejected."""
 
 from dataclasses import replace
 from datetime import date
@@ -9,13 +9,13 @@ from agentgym_envs import manifests
 from agentgym_envs.errors import AgentGymError
 from agentgym_train import config as configuration
 from agentgym_train import plugins
-from agentgym_train.config import Settings
+from agentgym_train.config import SharedSettings
 from agentgym_train.engine import checkpoint
 from agentgym_train.errors import RunFolderError
 from agentgym_train.files import checksum_file, sealed_fault, write_sealed, writing
 from agentgym_train.reward import config as reward
 
-S = TypeVar("S", bound=Settings)
+S = TypeVar("S", bound=SharedSettings)
 CHANGEABLE = frozenset(
     {
         "run.folder",
@@ -46,7 +46,7 @@ PAUSES = frozenset({"run.save_every", "eval.every"})
 UNFINISHED = {".lock", ".config.toml-draft", "..config.toml.blake2b-draft"}
 
 
-def claim_folder(config: Settings) -> Path:
+def claim_folder(config: SharedSettings) -> Path:
     """Makes the run folder, or recognises it as this run's, and writes the configuration into it.
 
     Raises:
@@ -61,8 +61,8 @@ def claim_folder(config: Settings) -> Path:
     return folder
 
 
-def saved_config(folder: Path) -> tuple[Settings | None, str]:
-    """Returns the configuration that a run folder is of, or its copy in a checkpoint.
+def saved_config(folder: Path) -> tuple[SharedSettings | None, str]:
+    """Returns the configuration of a run folder, or its copy in a checkpoint.
 
     Returns:
         The configuration, None if there is none, and a line about damage, empty without any.
@@ -91,7 +91,7 @@ def config_fault(folder: Path) -> str | None:
     return sealed_fault(folder / "config.toml")
 
 
-def dated(config: S, saved: Settings | None) -> S:
+def dated(config: S, saved: SharedSettings | None) -> S:
     """Returns the configuration with a date for chat templates.
 
     It is the date of the configuration, else that of the saved configuration, else today.
@@ -104,7 +104,7 @@ def dated(config: S, saved: Settings | None) -> S:
     return replace(config, run=replace(config.run, date=known or date.today().isoformat()))
 
 
-def recognise(folder: Path, config: Settings) -> None:
+def recognise(folder: Path, config: SharedSettings) -> None:
     """Rejects a folder that holds anything other than this run. Changes nothing.
 
     Raises:
@@ -141,7 +141,7 @@ def _complete(config: S) -> S:
         return config
 
 
-def changed_code(config: Settings, folder: Path) -> list[str]:
+def changed_code(config: SharedSettings, folder: Path) -> list[str]:
     """Returns a line for the user per plugin whose file differs from that of the checkpoint."""
     newest = checkpoint.latest(folder)
     old = checkpoint.read_state(newest).code if newest else {}
@@ -152,7 +152,7 @@ def changed_code(config: Settings, folder: Path) -> list[str]:
     ]
 
 
-def check_progress(config: Settings, folder: Path) -> None:
+def check_progress(config: SharedSettings, folder: Path) -> None:
     """Rejects a number of steps that the run has already passed.
 
     Raises:

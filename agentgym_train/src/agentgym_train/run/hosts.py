@@ -30,7 +30,7 @@ def read_hosts(hostfile: Path) -> dict[str, int]:
     """Returns the number of processes of each machine.
 
     Raises:
-        ConfigError: a line of the hostfile is no "machine slots=number".
+        ConfigError: a line of the hostfile does not have the form "machine slots=number".
     """
     lines = [
         line.partition("#")[0].strip() for line in hostfile.read_text(encoding="utf-8").splitlines()
@@ -71,7 +71,7 @@ def check_hosts(hosts: Iterable[str]) -> int:
 
 
 def launcher_variables(variables: Mapping[str, str]) -> dict[str, str]:
-    """Returns variables with which pdsh notices that a machine is gone.
+    """Returns variables that let pdsh notice the end of a machine.
 
     Args:
         variables: of the environment. Options of ssh in them take precedence.
@@ -114,7 +114,7 @@ CARRIED = (
     "SSL_CERT_FILE",
     "REQUESTS_CA_BUNDLE",
 )
-"""Patterns of their names, in capital letters."""
+"""Patterns of the names of forwarded variables, in capital letters."""
 
 
 @contextmanager

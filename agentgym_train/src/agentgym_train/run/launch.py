@@ -20,8 +20,8 @@ from agentgym_envs.stopping import GRACE, follow, stop
 from agentgym_train.errors import ConfigError, RunFolderError
 from agentgym_train.files import write_private, write_whole
 
-# of processes that a launcher has started, and its name; a Slurm allocation or batch script alone
-# has no step
+# Variables with the number of processes that a launcher has started, and the launcher's name. A
+# Slurm allocation or a batch script alone has no step.
 COUNTS = {
     "SLURM_STEP_NUM_TASKS": "srun",
     "OMPI_COMM_WORLD_SIZE": "mpirun",
@@ -41,11 +41,11 @@ SECRET = ".secret"
 def launch_command(
     folder: Path, processes: int, hostfile: Path | None, *, port: int, variables: Path | None = None
 ) -> list[str]:
-    """Returns the command that starts one worker a process.
+    """Returns the command that starts one worker per process.
 
     Args:
         folder: a prepared run folder; with a hostfile, on a file system that all machines share.
-        processes: on this machine; a hostfile says it for each machine instead.
+        processes: number of processes on this machine; a hostfile sets it for each machine instead.
         hostfile: DeepSpeed's list of machines.
         port: a free port of the first machine.
         variables: file of variables for the other machines.
@@ -75,15 +75,15 @@ def check_launcher(variables: Mapping[str, str], command: str = "run") -> None:
     started = {key: int(variables[key]) for key in COUNTS if variables.get(key, "").isdecimal()}
     key = next((key for key, count in started.items() if count > 1), None)
     if "TORCHELASTIC_RUN_ID" in variables:
-        launcher, told = "torchrun", f"TORCHELASTIC_RUN_ID={variables['TORCHELASTIC_RUN_ID']}"
+        launcher, variable = "torchrun", f"TORCHELASTIC_RUN_ID={variables['TORCHELASTIC_RUN_ID']}"
     elif key is not None:
-        launcher, told = COUNTS[key], f"{key}={started[key]}"
+        launcher, variable = COUNTS[key], f"{key}={started[key]}"
     else:
         return
     count = max(started.values(), default=1)
     raise ConfigError(
-        f"{launcher} has started this process ({told}), and 'agentgym-train {command}' is started"
-        f" once: start it without {launcher}, with --processes {count}"
+        f"{launcher} has started this process ({variable}), and 'agentgym-train {command}' is"
+        f" started once: start it without {launcher}, with --processes {count}"
         + (
             ", or with --hostfile for several machines. To use"
             f" {launcher}, start 'agentgym-train prepare' once and 'agentgym-train work' with it"
@@ -139,7 +139,7 @@ def _number(variables: Mapping[str, str], name: str, default: int) -> int:
 
 
 def note_prepared(folder: Path, processes: int) -> None:
-    """Writes down for how many processes a folder is prepared, and that its files are checked.
+    """Writes the number of processes that a folder is prepared for, and marks its files as checked.
 
     The processes get a new secret.
     """
@@ -207,8 +207,8 @@ LIMIT = GRACE + 5.0  # seconds in which all processes must end; each of them end
 LAST = 1.0  # seconds in which the last processes can end after the launcher
 
 
-class Launched:
-    """Context manager that starts a launcher; its end is the end of all processes.
+class LaunchedProcesses:
+    """Context manager that starts a launcher; all its processes have ended when it exits.
 
     The launcher and the training processes hold one end of a connection, and this process the
     other one. They stop when it closes, also after this process was killed. They are a process
@@ -226,7 +226,7 @@ class Launched:
                 command, env=variables, stdin=theirs.fileno(), process_group=0
             )
 
-    def __enter__(self) -> "Launched":
+    def __enter__(self) -> "LaunchedProcesses":
         return self
 
     def __exit__(self, *exc: object) -> None:
@@ -258,7 +258,7 @@ class Launched:
 
 
 def follow_command() -> None:
-    """Stops this process, one of those that a launcher has started, when the command ends.
+    """Stops this process, which a launcher has started, when the command ends.
 
     The exit status is 0 then, since the command has its own status. DeepSpeed's launcher prints
     others.
@@ -275,7 +275,7 @@ def follow_command() -> None:
 
 
 def parent_ended() -> None:
-    """Waits until the parent of this process has ended, as a killed torchrun."""
+    """Waits until the parent of this process has ended, for example a killed torchrun."""
     parent = os.getppid()
     while os.getppid() == parent:
         time.sleep(1.0)

@@ -19,14 +19,14 @@ from agentgym_envs.errors import AgentGymError, BrokenPlugin
 from agentgym_envs.pool import EnvDescription
 from agentgym_train import plugins
 from agentgym_train.assembly import check_group_size, naming
-from agentgym_train.config import SCRATCH, Config, Settings
+from agentgym_train.config import SCRATCH, Config, SharedSettings
 from agentgym_train.data import recorded
 from agentgym_train.engine import checkpoint
 from agentgym_train.errors import ConfigError, ModelError
 from agentgym_train.evaluation import evaluate
-from agentgym_train.files import Lock, writing
+from agentgym_train.files import FolderLock, writing
 from agentgym_train.models import lora
-from agentgym_train.models.chat import Chat
+from agentgym_train.models.chat import ChatTokens
 from agentgym_train.models.loading import check_attention, check_files, load_shape, load_tokenizer
 from agentgym_train.planning.command import warning
 from agentgym_train.protocols import Curriculum
@@ -59,13 +59,15 @@ POOL_KEYWORDS = {
 }
 
 
-def prepare(config: Config | RewardConfig, display: report.Display, *, processes: int = 1) -> Lock:
+def prepare(
+    config: Config | RewardConfig, display: report.RunDisplay, *, processes: int = 1
+) -> FolderLock:
     """Checks a configuration, prepares the run folder, and makes the small model if requested.
 
     Args:
         config: the run.
         display: shows progress and warnings.
-        processes: that will train.
+        processes: number of training processes.
 
     Returns:
         The run folder's lock, to be kept until the run has ended.
@@ -84,7 +86,7 @@ def prepare(config: Config | RewardConfig, display: report.Display, *, processes
     recognise(folder, config)
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    lock = Lock(folder)
+    lock = FolderLock(folder)
     try:
         claim_folder(config)
         display.warn(*filter(None, (damage, warning(config, processes))))
@@ -130,7 +132,7 @@ def check(config: Config, *, processes: int = 1) -> None:
         check_model(config)
         tokenizer = load_tokenizer(config.model.path, chat_template=config.model.chat_template)
         for environment in chain(*described):
-            Chat(tokenizer, environment.instructions, **config.template_options)
+            ChatTokens(tokenizer, environment.instructions, **config.template_options)
 
 
 def check_reward(config: RewardConfig, *, processes: int) -> None:
@@ -165,7 +167,7 @@ def check_reward(config: RewardConfig, *, processes: int) -> None:
     comparisons.load(config, tokenizer)
 
 
-def check_engine(config: Settings) -> None:
+def check_engine(config: SharedSettings) -> None:
     """Rejects engine options that DeepSpeed does not accept."""
     if config.engine.zero:
         from agentgym_train.engine.zero_config import check_zero
@@ -204,7 +206,7 @@ def check_env(config: Config) -> tuple[EnvDescription, EnvDescription]:
 
 
 def check_keywords(config: Config) -> None:
-    """Refuses keywords for the environment that are the trainer's own."""
+    """Rejects keywords of the environment that the trainer sets."""
     for section, kwargs in (("env", config.env.kwargs), ("eval", config.eval.kwargs)):
         if taken := sorted(POOL_KEYWORDS & kwargs.keys()):
             raise ConfigError(
@@ -213,7 +215,7 @@ def check_keywords(config: Config) -> None:
             )
 
 
-def check_model(config: Settings) -> None:
+def check_model(config: SharedSettings) -> None:
     """Rejects a missing model, a context beyond its positions, and more layers than it has.
 
     It also rejects an attention implementation that the model cannot use.
@@ -233,14 +235,14 @@ def check_model(config: Settings) -> None:
     check_adapter(config, shape)
 
 
-def check_adapter(config: Settings, shape: PretrainedConfig) -> None:
+def check_adapter(config: SharedSettings, shape: PretrainedConfig) -> None:
     """Rejects an adapter that the model cannot have."""
     if config.model.lora.rank:
         lora.check(config.model.lora, shape)
 
 
-def check_layers(config: Settings, layers: int) -> None:
-    """Refuses to train more layers than there are."""
+def check_layers(config: SharedSettings, layers: int) -> None:
+    """Rejects a number of trained layers that the model does not have."""
     if config.model.last_layers > layers:
         path = config.model.path
         raise ModelError(
@@ -254,12 +256,11 @@ def rehearse(options: Mapping[str, Any], steps: int) -> None:
 
     Args:
         options: the configuration section.
-        steps: the run's; the horizons and difficulties of the first and of the last one are asked
-            for.
+        steps: number of the run's steps; the curriculum decides about the first and the last one.
 
     Raises:
-        BrokenPlugin: a method raised, a horizon or a range is none, or the state cannot be kept as
-            JSON.
+        BrokenPlugin: a method raised an exception, a horizon or a range is invalid, or the state
+            cannot be written as JSON.
     """
     curriculum = plugins.make_object(plugins.CURRICULUM, options)
     with _tried(curriculum):
@@ -267,7 +268,7 @@ def rehearse(options: Mapping[str, Any], steps: int) -> None:
         for step in (0, steps - 1):
             tasks.checked_horizon(curriculum, step)
             tasks.checked_difficulties(curriculum, step)
-        curriculum.observe(defaultdict(lambda: 0.5))  # whichever metrics it looks at
+        curriculum.observe(defaultdict(lambda: 0.5))  # any metric has a value
         curriculum.load_state_dict(state)
 
 
@@ -279,11 +280,11 @@ def check_tasks(
     Args:
         options: the configuration section.
         steps: the run's.
-        task_difficulty: the training tasks; None where the environment lists none.
+        task_difficulty: the training tasks; None if the environment lists none.
 
     Raises:
-        ConfigError: names the range, the first step that asks for it, and the difficulties that
-            there are.
+        ConfigError: names the range, the first step that asks for it, and the
+            existing difficulties.
         BrokenPlugin: the curriculum raised.
     """
     curriculum = plugins.make_object(plugins.CURRICULUM, options)
@@ -298,7 +299,7 @@ def check_tasks(
 
 @contextmanager
 def _tried(curriculum: Curriculum) -> Iterator[None]:
-    """Turns what a curriculum's methods raise into one line."""
+    """Turns an exception of a curriculum's methods into an error of one line."""
     try:
         yield
     except AgentGymError:

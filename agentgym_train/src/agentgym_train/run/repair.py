@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs import manifests
-from agentgym_train.config import Config, Settings
+from agentgym_train.config import Config, SharedSettings
 from agentgym_train.engine import checkpoint
 from agentgym_train.errors import RunFolderError
 from agentgym_train.files import publish, remove, sealed_fault, write_sealed, write_whole, writing
@@ -19,7 +19,7 @@ from agentgym_train.reporting import metrics, report
 BASELINES = ("random", "oracle")
 
 
-def repair(folder: Path, config: Settings) -> list[str]:
+def repair(folder: Path, config: SharedSettings) -> list[str]:
     """Checks everything that a resumed run reads, except ``config.toml`` and ``init/``.
 
     Checkpoints come first, since the other files are repaired from the newest intact one.
@@ -99,7 +99,7 @@ def _episodes_fault(place: Path) -> str | None:
     return manifests.fault(place)
 
 
-def prepare_init(config: Config, folder: Path, display: report.Display) -> list[str]:
+def prepare_init(config: Config, folder: Path, display: report.RunDisplay) -> list[str]:
     """Makes the small model if it is missing, or again if it is damaged.
 
     Raises:
@@ -143,7 +143,7 @@ def _listed(place: Path) -> dict[str, Any]:
         return {name: manifests.entry(place / name) for name in manifests.files(place)}
 
 
-def _make_init(config: Config, draft: Path, display: report.Display) -> None:
+def _make_init(config: Config, draft: Path, display: report.RunDisplay) -> None:
     """Makes the small model, of random play in every environment."""
     from agentgym_train.models import scratch
 

@@ -10,7 +10,7 @@ from transformers.utils import logging as transformers_logging
 
 from agentgym_train import config as configuration
 from agentgym_train.assembly import assemble, make_trackers
-from agentgym_train.config import SCRATCH, Config, Settings
+from agentgym_train.config import SCRATCH, Config, SharedSettings
 from agentgym_train.data.types import Group, Trajectory
 from agentgym_train.distributed import Distributed
 from agentgym_train.engine import checkpoint, rendezvous
@@ -18,8 +18,8 @@ from agentgym_train.engine.rendezvous import start_processes
 from agentgym_train.errors import CheckpointError, RunFolderError, TrainingError
 from agentgym_train.evaluation import evaluate
 from agentgym_train.evaluation.held_out import HeldOut
-from agentgym_train.files import Lock, writing
-from agentgym_train.models.chat import Chat
+from agentgym_train.files import FolderLock, writing
+from agentgym_train.models.chat import ChatTokens
 from agentgym_train.models.loading import check_files, device, load_tokenizer, use_threads
 from agentgym_train.reporting import metrics, report
 from agentgym_train.reward import config as reward_config
@@ -28,19 +28,16 @@ from agentgym_train.rollout.build import describe, make_generator
 from agentgym_train.run import repair
 from agentgym_train.run.folder import changed_code, config_fault, dated, saved_config
 from agentgym_train.run.launch import read_secret, take_checked
-from agentgym_train.trainer import Trainer
+from agentgym_train.trainer import PolicyTrainer
 
-SHOWN = 6  # trajectories in the readable file; environments share them, rounded up
-SAMPLES = 2  # a step, for trackers
+SHOWN = 6  # trajectories in trajectories.md; each environment has an equal part, rounded up
+SAMPLES = 2  # trajectories per step that trackers get
 
 
 def work(folder: Path, console: Console) -> None:
-    """Does what a prepared folder is for; goes on from the newest checkpoint.
-
-    One process's share.
-    """
+    """Runs this process's part of a prepared run, from the newest checkpoint on."""
     transformers_logging.disable_progress_bar()
-    lock = Lock(folder, shared=True)
+    lock = FolderLock(folder, shared=True)
     config, damage = saved_config(folder)
     if config is None or damage:
         raise RunFolderError(
@@ -49,7 +46,7 @@ def work(folder: Path, console: Console) -> None:
     use_threads(config.run.threads)
     start_processes(config.engine, read_secret(folder))
     # Other processes share the first lock, and another start of 'work' would too.
-    main = Lock(folder, name=".main-lock") if Distributed().is_main else None
+    main = FolderLock(folder, name=".main-lock") if Distributed().is_main else None
     try:
         Distributed(device()).from_main(lambda: check_again(config, folder, console))
         if config.policy:
@@ -65,7 +62,7 @@ def work(folder: Path, console: Console) -> None:
         each.release()
 
 
-def check_again(config: Settings, folder: Path, console: Console) -> None:
+def check_again(config: SharedSettings, folder: Path, console: Console) -> None:
     """Checks the files of a run that a launcher starts again without preparing it.
 
     Raises:
@@ -73,7 +70,7 @@ def check_again(config: Settings, folder: Path, console: Console) -> None:
     """
     if take_checked(folder):
         return
-    report.Display(console).warn(*repair.repair(folder, config), *changed_code(config, folder))
+    report.RunDisplay(console).warn(*repair.repair(folder, config), *changed_code(config, folder))
     scratch = config.policy and config.model.path == SCRATCH
     if scratch and (found := repair.init_fault(folder / "init")):
         raise RunFolderError(f"{folder / 'init'} {found}: 'agentgym-train prepare' makes it again")
@@ -82,7 +79,7 @@ def check_again(config: Settings, folder: Path, console: Console) -> None:
 def work_on_policy(config: Config, folder: Path, console: Console) -> None:
     """Trains, evaluates and reports."""
     parts = assemble(config, folder)
-    trainer, tokenizer, held_out = Trainer(parts), parts.tokenizer, parts.held_out
+    trainer, tokenizer, held_out = PolicyTrainer(parts), parts.tokenizer, parts.held_out
     first = trainer.distributed.is_main
     if first and trainer.generator.method_name:
         name = config.generator["name"]
@@ -97,7 +94,7 @@ def work_on_policy(config: Config, folder: Path, console: Console) -> None:
         failures=trainer.failures,
     )
     trackers = make_trackers(config, folder, trainer.distributed)
-    with report.Display(console, quiet=not first) as display:
+    with report.RunDisplay(console, quiet=not first) as display:
         if "before" not in tests.notes.rows and not trainer.start:
             tests.play("before", 0)
             display.warn_of_cut_actions(tests.notes.rows["before"], config.rollout.max_new_tokens)
@@ -123,10 +120,10 @@ def work_on_policy(config: Config, folder: Path, console: Console) -> None:
 def leave(
     folder: Path,
     played: Mapping[str, Sequence[Trajectory]],
-    notes: metrics.Notes,
+    notes: metrics.EvaluationNotes,
     console: Console,
 ) -> None:
-    """Writes and prints what a person wants to see."""
+    """Writes and prints the results of a run for the user."""
     rows = metrics.read(folder / "metrics.jsonl")
     share = -(-SHOWN // len(played))
     shown = {name: episodes[:share] for name, episodes in played.items()}
@@ -145,14 +142,14 @@ def leave(
 
 
 def check_learned(rows: list[dict[str, Any]]) -> None:
-    """Refuses to call a training done that changed nothing.
+    """Rejects a training that changed nothing.
 
     Raises:
         TrainingError: no step had a gradient.
     """
     if not any(row.get("grad_norm", 0.0) for row in rows):
         raise TrainingError(
-            "the model is what it was: every gradient was 0, because rewards never differed within"
+            "training changed nothing: every gradient was 0, because rewards never differed within"
             " a group. Look at trajectories.md and 'return' in metrics.jsonl; try easier tasks, a"
             " longer horizon, or a larger env.group_size"
         )
@@ -190,7 +187,7 @@ def evaluate_checkpoint(
     generator = make_generator(
         config,
         str(folder),
-        Chat(tokenizer, **config.template_options),
+        ChatTokens(tokenizer, **config.template_options),
         device=device(),
         distributed=Distributed(),
     )
@@ -201,4 +198,4 @@ def evaluate_checkpoint(
         }
     row = evaluate.overall(played)
     console.print(report.table({"checkpoint": row}))
-    report.Display(console).warn_of_cut_actions(row, config.rollout.max_new_tokens)
+    report.RunDisplay(console).warn_of_cut_actions(row, config.rollout.max_new_tokens)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agentgym_train.config.constraints import NonNegative
-from agentgym_train.data.types import Group, Status, Trajectory
+from agentgym_train.data.types import EpisodeStatus, Group, Trajectory
 from agentgym_train.protocols import Scorer
 from agentgym_train.scorers.rewards import rewarded
 
@@ -45,6 +45,6 @@ class Penalty(Scorer):
             turn.reward - self.turn - self.invalid * turn.invalid - self.cut * turn.cut
             for turn in t.turns
         ]
-        if rewards and t.status is Status.TRUNCATED_CONTEXT:
+        if rewards and t.status is EpisodeStatus.TRUNCATED_CONTEXT:
             rewards[-1] -= self.overlong
         return rewards

@@ -27,7 +27,7 @@ from agentgym_train.config.constraints import Name, NonNegative, Positive
 from agentgym_train.config.schema import template_text
 from agentgym_train.data.types import Group, Trajectory
 from agentgym_train.errors import ConfigError, ModelError, TrainingError
-from agentgym_train.models.chat import Template
+from agentgym_train.models.chat import ChatTemplate
 from agentgym_train.models.loading import check_files, device, load_tokenizer
 from agentgym_train.protocols import RunContext, Scorer
 from agentgym_train.scorers.rewards import rewarded
@@ -79,13 +79,13 @@ class RewardModel(Scorer):
 
         def template(
             self, tokenizer: PreTrainedTokenizerBase, config: Config, training: EnvDescription
-        ) -> Template:
+        ) -> ChatTemplate:
             """Returns the template that writes conversations for the reward model.
 
             Raises:
                 TemplateError: the tokenizer has no chat template, or it cannot be used.
             """
-            return Template(
+            return ChatTemplate(
                 tokenizer,
                 training.instructions,
                 arguments=self.chat_template_kwargs,

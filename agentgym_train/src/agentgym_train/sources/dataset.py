@@ -21,7 +21,7 @@ from agentgym_train.data import recorded
 from agentgym_train.data.recorded import EpochSampler
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.errors import ConfigError
-from agentgym_train.models.chat import Chat
+from agentgym_train.models.chat import ChatTokens
 from agentgym_train.protocols import RunContext, Source, StepPlan
 from agentgym_train.sources.rollout import check_agent
 
@@ -132,7 +132,7 @@ class Dataset(Source):
         return [Group(number, unit, from_dataset=True) for number, unit in units.items()]
 
 
-def trajectory(row: EpisodeRow, chat: Chat, reader: ResponseFormat) -> Trajectory:
+def trajectory(row: EpisodeRow, chat: ChatTokens, reader: ResponseFormat) -> Trajectory:
     """Returns a line of results as a trajectory.
 
     Args:

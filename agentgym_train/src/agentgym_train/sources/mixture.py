@@ -13,7 +13,7 @@ from agentgym_envs.pool import EnvDescription
 from agentgym_train import plugins
 from agentgym_train.config import Config
 from agentgym_train.config.constraints import Positive
-from agentgym_train.data.types import Failure, Group
+from agentgym_train.data.types import EpisodeFailure, Group
 from agentgym_train.errors import ConfigError
 from agentgym_train.protocols import RunContext, Source, StepPlan
 from agentgym_train.rollout import tasks
@@ -95,7 +95,7 @@ class Mixture(Source):
         ]
 
     @property
-    def failures(self) -> list[Failure]:
+    def failures(self) -> list[EpisodeFailure]:
         """Failures of all parts in the latest step."""
         return [failure for part, _ in self._parts for failure in part.failures]
 

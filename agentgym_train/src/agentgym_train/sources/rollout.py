@@ -9,12 +9,12 @@ from agentgym_envs.pool import EnvDescription
 from agentgym_envs.scores import above, all_equal
 from agentgym_train.config import Config
 from agentgym_train.config.constraints import Share, Whole
-from agentgym_train.data.types import Failure, Group, Status
+from agentgym_train.data.types import EpisodeFailure, EpisodeStatus, Group
 from agentgym_train.errors import ConfigError
 from agentgym_train.protocols import RunContext, Source, StepPlan
 from agentgym_train.rollout import tasks
 from agentgym_train.rollout.build import make_collector, make_pool, sampling
-from agentgym_train.rollout.tasks import Start
+from agentgym_train.rollout.tasks import EpisodeStart
 
 
 class FreshEpisodes(Source):
@@ -26,7 +26,7 @@ class FreshEpisodes(Source):
         replacements: see :class:`Rollout.Options`.
         even_difficulties: see :class:`Rollout.Options`.
         **players: ``agents`` and ``opponents`` of
-            :class:`agentgym_train.rollout.collector.Collector`.
+            :class:`agentgym_train.rollout.collector.EpisodeCollector`.
     """
 
     @classmethod
@@ -56,7 +56,7 @@ class FreshEpisodes(Source):
         self._even = even_difficulties
         self._context, self._task_difficulty = context, tasks.task_difficulty(context.training)
         self._numbers = list(context.mine) if numbers is None else numbers
-        self._replacements, self._failures = replacements, list[Failure]()
+        self._replacements, self._failures = replacements, list[EpisodeFailure]()
         # A process without a group has an environment that it never resets.
         self._pool = make_pool(
             context.config, max(len(self._numbers), 1) * env.group_size, env.kwargs
@@ -105,7 +105,9 @@ class FreshEpisodes(Source):
         self._failures += self._collector.failures
         return list(map(_filtered, groups)) if config.rollout.overlong_filtering else groups
 
-    def starts(self, plan: StepPlan, numbers: Sequence[int], *, attempt: int = 0) -> list[Start]:
+    def starts(
+        self, plan: StepPlan, numbers: Sequence[int], *, attempt: int = 0
+    ) -> list[EpisodeStart]:
         """Returns the starts of a step's episodes, ``group_size`` per group.
 
         They are a function of seed, plan and attempt only.
@@ -136,7 +138,7 @@ class FreshEpisodes(Source):
         return [start for start in starts for _ in range(size)]
 
     @property
-    def failures(self) -> list[Failure]:
+    def failures(self) -> list[EpisodeFailure]:
         """Failures of the environments in the latest step."""
         return self._failures
 
@@ -193,10 +195,12 @@ class Rollout(FreshEpisodes):
 
 def _filtered(group: Group) -> Group:
     """Returns the group with the episodes that the context ended among the filtered ones."""
-    overlong = [t for t in group.trajectories if t.status is Status.TRUNCATED_CONTEXT]
+    overlong = [t for t in group.trajectories if t.status is EpisodeStatus.TRUNCATED_CONTEXT]
     return replace(
         group,
-        trajectories=[t for t in group.trajectories if t.status is not Status.TRUNCATED_CONTEXT],
+        trajectories=[
+            t for t in group.trajectories if t.status is not EpisodeStatus.TRUNCATED_CONTEXT
+        ],
         filtered=[*group.filtered, *overlong],
     )
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from agentgym_train import plugins
-from agentgym_train.data.batching import Batch, Forward, pack
+from agentgym_train.data.batching import Batch, ForwardOutput, pack
 from agentgym_train.data.load_balancing import share_out
 from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
@@ -113,7 +113,7 @@ def _loss(
     value_BT = (5 * shift_BT).requires_grad_() if "value" in algorithm.required_streams else None
     with reporting(fail, "loss"):
         loss, sums = algorithm.loss(
-            Forward(logp_BT, torch.ones_like(logp_BT), bonus_BT, value_BT), batch
+            ForwardOutput(logp_BT, torch.ones_like(logp_BT), bonus_BT, value_BT), batch
         )
         if not loss.requires_grad:
             fail(

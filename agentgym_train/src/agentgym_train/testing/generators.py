@@ -22,11 +22,17 @@ from agentgym_train.errors import ModelError
 from agentgym_train.generators import probe
 from agentgym_train.models import loading
 from agentgym_train.models.policy import token_logps
-from agentgym_train.protocols import Generator, GeneratorContext, Sample, Sampling, Session
+from agentgym_train.protocols import (
+    ActionSample,
+    Generator,
+    GeneratorContext,
+    GeneratorSession,
+    SamplingOptions,
+)
 from agentgym_train.testing.failures import Fail, failing, reporting
 
 VOCABULARY, STOPS = 100, 10
-SAMPLING = Sampling(temperature=0.7, max_new_tokens=6, stop_ids=frozenset(range(STOPS)))
+SAMPLING = SamplingOptions(temperature=0.7, max_new_tokens=6, stop_ids=frozenset(range(STOPS)))
 IDS = range(STOPS, VOCABULARY)  # token ids of prompts
 ROWS, TURNS = 4, 3  # size of the conversation
 CONTEXT = 512  # maximum tokens of a row
@@ -43,7 +49,7 @@ WAYS: dict[str, Sequence[Sequence[int]]] = {
 }
 """Ways to play the same conversation: the rows of each batch of submits."""
 
-Conversation = dict[tuple[int, int], Sample]
+Conversation = dict[tuple[int, int], ActionSample]
 """The samples of a conversation, by row and turn."""
 
 
@@ -56,14 +62,16 @@ class _Tested:
     fail: Fail
     model: PreTrainedModel
     version: int = 0
-    open: Session | None = None
+    open: GeneratorSession | None = None
 
-    def session(self, seeds: Sequence[int], sampling: Sampling = SAMPLING) -> Session:
+    def session(
+        self, seeds: Sequence[int], sampling: SamplingOptions = SAMPLING
+    ) -> GeneratorSession:
         """Closes the session before and starts another one."""
         self.end()
         with reporting(self.fail, "session"):
             session = self.generator.session(seeds, sampling)
-        plugins.verify(session, Session, f"session of {self.name}")
+        plugins.verify(session, GeneratorSession, f"session of {self.name}")
         self.open = session
         return session
 
@@ -88,8 +96,11 @@ class _Tested:
             weight.zero_()
 
     def ask(
-        self, session: Session, prompts: Mapping[int, Sequence[int]], sampling: Sampling = SAMPLING
-    ) -> dict[int, Sample]:
+        self,
+        session: GeneratorSession,
+        prompts: Mapping[int, Sequence[int]],
+        sampling: SamplingOptions = SAMPLING,
+    ) -> dict[int, ActionSample]:
         """Submits prompts, polls and checks the samples."""
         with reporting(self.fail, "submit or poll"):
             samples = probe.ask(session, prompts)
@@ -366,7 +377,9 @@ CHECKS: tuple[Callable[[_Tested], str], ...] = (
 )
 
 
-def _converse(tested: _Tested, session: Session, rounds: Sequence[Sequence[int]]) -> Conversation:
+def _converse(
+    tested: _Tested, session: GeneratorSession, rounds: Sequence[Sequence[int]]
+) -> Conversation:
     """Plays a conversation in rounds, one turn of some rows per round; returns its samples."""
     conversation: Conversation = {}
     for rows in rounds:
@@ -407,7 +420,7 @@ def _compare(tested: _Tested, expected: Conversation, found: Conversation, how: 
             )
 
 
-def _wrong(sample: Sample, sampling: Sampling, version: int) -> str:
+def _wrong(sample: ActionSample, sampling: SamplingOptions, version: int) -> str:
     """Returns the first fault of a sample; empty if there is none."""
     ids, logps = sample.ids, sample.logps
     if (

@@ -7,7 +7,7 @@ from typing import Any
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.pool import PoolResult
 from agentgym_envs.scores import above
-from agentgym_train import Chat
+from agentgym_train import ChatTokens
 
 
 @dataclass
@@ -48,7 +48,7 @@ class Episode:
         """
         self.__init__(seed, task_id)  # type: ignore[misc]
 
-    def _begin(self, result: PoolResult, chat: Chat, *, room: int) -> None:
+    def _begin(self, result: PoolResult, chat: ChatTokens, *, room: int) -> None:
         """Adds the tokens before the first action; ends the episode if there are over ``room``."""
         if not self._failed(result):
             self.prompt_ids = chat.opening(result.observation)
@@ -58,7 +58,7 @@ class Episode:
         self._add(ids, 1, logps)
         self.turns += 1
 
-    def _observe(self, result: PoolResult, chat: Chat, *, horizon: int, room: int) -> None:
+    def _observe(self, result: PoolResult, chat: ChatTokens, *, horizon: int, room: int) -> None:
         """Ends the episode, or adds the tokens up to the next action.
 
         Args:

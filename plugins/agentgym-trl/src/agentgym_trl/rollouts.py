@@ -11,7 +11,7 @@ from trl.chat_template_utils import supports_tool_calling
 
 from agentgym_envs.errors import ArgumentError, EnvFailure
 from agentgym_envs.pool import EnvPool, PoolResult, describe
-from agentgym_train import Chat
+from agentgym_train import ChatTokens
 from agentgym_trl.episode import Episode
 from agentgym_trl.horizon import Horizon
 
@@ -71,7 +71,7 @@ class Rollouts:
             raise ArgumentError(f"{env_id} is for several agents: choose one of seats= {seats}")
         self.env_id, self.turns, self._workers = env_id, turns, workers
         self._tokenizer, self._max_context = tokenizer, max_context
-        self._chat = Chat(tokenizer, self.description.instructions)
+        self._chat = ChatTokens(tokenizer, self.description.instructions)
         self._horizon = Horizon(curriculum) if curriculum else None
         self._pool: EnvPool | None = None
 
