@@ -134,7 +134,7 @@ def test_what_is_not_learned_from_was_played_all_the_same(tmp_path):
     assert 0 < excluded[2] < everything["tokens"]
     assert everything == nothing == half
     assert everything["mixed_groups"] == 1
-    costly = [Penalty(turn=0.5).build(None).score(groups) for groups in (played, halves)]
+    costly = [Penalty(turn=0.5).score(groups) for groups in (played, halves)]
     every, part = (metrics.totals(groups, Distributed()) for groups in costly)
     assert every == part | {"filtered_tokens": 0}, "scorers see them too"
     trainer = PolicyTrainer.__new__(PolicyTrainer)
