@@ -1,5 +1,6 @@
 """A browser context: separate storage and tabs, and the proxy as the only network access."""
 
+import time
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
@@ -66,7 +67,8 @@ class PlaywrightPages:
         while target not in self._pages:
             self._read()
             if target not in self._pages:  # Playwright has not noticed the page yet
-                self._context.pages[0].wait_for_timeout(POLL)
+                time.sleep(POLL / 1000)
+                self._context.cookies()  # any question; at the start there is no page to ask
         page = self._pages[target]
         # Without a question, Playwright would name the address of an earlier moment.
         for _ in range(2):
