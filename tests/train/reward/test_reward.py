@@ -43,7 +43,7 @@ def no_work(monkeypatch):
         raise AssertionError(f"a run was started: {args}")
 
     monkeypatch.setattr(cli, "attempt", started)
-    monkeypatch.setattr(cli, "Launched", started)
+    monkeypatch.setattr(cli, "LaunchedProcesses", started)
 
 
 @pytest.fixture(scope="module")
