@@ -5,7 +5,14 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 import torch
 from transformers import AutoModelForCausalLM
 
-from agentgym_train import ActionSample, Generator, GeneratorSession, choose, noise, take_over
+from agentgym_train import (
+    ActionSample,
+    Generator,
+    GeneratorSession,
+    choose,
+    noise,
+    take_over,
+)
 
 
 class Background(Generator):

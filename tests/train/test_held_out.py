@@ -96,7 +96,7 @@ def test_a_baseline_that_fails_in_one_process_costs_its_row_in_all_and_not_the_r
         if agent == "random" and first in task_ids:
             raise EnvTimeout("agentgym/Maze-v1 did not answer")
         scores = dict(zip(chosen, SCORES, strict=True))
-        return [held_out.baselines.Episode(i, True, scores[i], 3) for i in task_ids]
+        return [held_out.baselines.BaselineEpisode(i, True, scores[i], 3) for i in task_ids]
 
     config = configuration.load(small_run.write(tmp_path, env=ROOMS))
     first, *_ = chosen = spread(describe(config)[1].task_ids, 6)

@@ -157,8 +157,8 @@ def refused(*args):
 HOLDER = """
 import sys, time
 from pathlib import Path
-from agentgym_train.files import Lock
-lock = Lock(Path(sys.argv[1]))
+from agentgym_train.files import FolderLock
+lock = FolderLock(Path(sys.argv[1]))
 if sys.argv[2] == "share":
     lock.share()
 print("held", flush=True)
