@@ -5,19 +5,11 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 import torch
 from transformers import AutoModelForCausalLM
 
-from agentgym_train import (
-    ActionSample,
-    Generator,
-    GeneratorSession,
-    choose,
-    noise,
-    take_over,
-)
+from agentgym_train import ActionSample, Generator, GeneratorSession
+from agentgym_train.generators.building_blocks import choose, noise, take_over
 
 
 class Background(Generator):
-    """Samples row by row, and computes the history again for each token."""
-
     in_background = True
 
     def __init__(self, options, context):
@@ -44,7 +36,7 @@ class Rows(GeneratorSession):
 
     def poll(self, timeout=None):
         wait(self.jobs.values(), timeout, return_when=FIRST_COMPLETED)
-        done = [row for row, job in self.jobs.items() if job.done()]
+        done = (row for row in [*self.jobs] if self.jobs[row].done())
         return {row: self.jobs.pop(row).result() for row in done}
 
     def restart(self, row):
