@@ -209,7 +209,7 @@ def import_source(source: str) -> ModuleType:
     package has precedence. A relative path begins at the working directory; ``~`` is the home.
 
     Raises:
-        BrokenPlugin: there is no such file, or another module has the file's name.
+        BrokenPlugin: the file does not exist, or another module has its name.
         Exception: anything that the module raises.
     """
     named_file = source.endswith(".py")
@@ -217,7 +217,8 @@ def import_source(source: str) -> ModuleType:
     folder, file = os.path.split(place) if named_file else (os.getcwd(), "")
     if named_file and not os.path.isfile(place):
         near = hint(file, [path.name for path in Path(folder).glob("*.py")])
-        where = "" if source.startswith(("/", "~")) else f" in {os.getcwd()!r}"
+        relative = not os.path.isabs(os.path.expanduser(source))
+        where = f" in {os.getcwd()!r}" if relative else ""
         raise BrokenPlugin(f"there is no file {source!r}{where}.{near or ' Correct the path.'}")
     append_folder(folder)
     append_folder(os.getcwd())

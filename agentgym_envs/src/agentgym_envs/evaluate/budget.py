@@ -47,7 +47,7 @@ class UsageTotals:
 
     @property
     def saved(self) -> str:
-        """What both caches saved, as a message; empty if nothing."""
+        """The savings of both caches, as a message; empty if there are none."""
         parts = []
         if self.cached_tokens:
             share = f"{self.cached_tokens:,} of {self.prompt_tokens:,}"

@@ -1,4 +1,4 @@
-"""What one run of ``agentgym eval`` plays: from options to settings, episodes and a client."""
+"""One run of ``agentgym eval``: its options become settings, episodes and a client."""
 
 import re
 from dataclasses import dataclass

@@ -25,7 +25,7 @@ from agentgym_envs.tasks import Task, named_task, select
 
 
 class _ZooGame:
-    """What both forms share: the game, its tasks, spaces and seeds.
+    """The part that both forms share: the game, its tasks, spaces and seeds.
 
     Args:
         game: to be played.

@@ -331,8 +331,8 @@ class StateOffload:
         """Returns the states that DeepSpeed moves; None: all."""
         if self._stage < 3:
             return None
-        # At stage 3, DeepSpeed moves the state of its own optimizers only, and weights only if none
-        # is frozen.
+        # At stage 3, DeepSpeed moves optimizer states only for its own optimizers. It moves weights
+        # only if no weight is frozen.
         gradients = ["lp_grads", "contiguous_grad_buffer"]
         return gradients if self._frozen else ["lp_params", *gradients]
 

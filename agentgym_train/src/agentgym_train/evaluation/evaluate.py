@@ -33,7 +33,7 @@ def horizon(config: Config) -> int:
 
 
 class PlayedEpisodes(NamedTuple):
-    """What came of held-out episodes."""
+    """The results of held-out episodes."""
 
     trajectories: list[Trajectory]
     failures: list[EpisodeFailure]

@@ -61,7 +61,7 @@ def keeps_keys(model: Any) -> bool:
 
 
 class AttentionSpan(NamedTuple):
-    """What the layers of a model attend to."""
+    """The tokens of the history that the layers of a model attend to."""
 
     window: int | None
     """Tokens that a layer with a sliding window sees, the newest included; None: no layer has a

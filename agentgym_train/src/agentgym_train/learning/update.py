@@ -1,4 +1,4 @@
-"""What a policy learns from one collection: streams for its advantages, then optimizer steps.
+"""The update of a policy from one collection: streams for its advantages, then optimizer steps.
 
 Examples of streams are log-probabilities under other policies, and values of a critic. Each
 mini-batch has one optimizer step.

@@ -21,7 +21,7 @@ class AgentGymEnvConfig(vf.EnvConfig):
 
 @dataclass
 class Outcome:
-    """What was played so far."""
+    """The turns played so far."""
 
     total: float = 0.0
     """The sum of rewards."""

@@ -27,7 +27,7 @@ _pools: dict[tuple[asyncio.AbstractEventLoop, str], tuple[str, SharedPool]] = {}
 
 @dataclass
 class Episode:
-    """What was played so far."""
+    """The turns played so far."""
 
     messages: list[dict[str, str]]
     """The conversation; verl reads the boundaries of the tokens from it."""

@@ -68,9 +68,10 @@ class PlaywrightPages:
             self._read()
             if target not in self._pages:  # Playwright has not noticed the page yet
                 time.sleep(POLL / 1000)
-                self._context.cookies()  # any question; at the start there is no page to ask
+                # Playwright reads events during any request; the first page may not exist yet.
+                self._context.cookies()
         page = self._pages[target]
-        # Without a question, Playwright would name the address of an earlier moment.
+        # Without a request, Playwright would name the address of an earlier moment.
         for _ in range(2):
             with suppress(Error):  # the page that was asked has just gone
                 page.evaluate("0")

@@ -1,4 +1,4 @@
-"""What the forum's people know, and the layouts and rules of their posts and comments.
+"""The knowledge of the forum's people, and the layouts and rules of their posts and comments.
 
 The texts are in the data files beside this module.
 """
@@ -11,7 +11,7 @@ from agentgym_websites.tables import tables
 
 
 class Subject(NamedTuple):
-    """What there is to say about a subject.
+    """Facts and opinions about a subject.
 
     Attributes:
         tips: what to do, in the imperative.
@@ -29,7 +29,7 @@ class Subject(NamedTuple):
 
 
 class Lore(NamedTuple):
-    """What there is to say about a community.
+    """Facts and opinions about a community.
 
     Attributes:
         doer: one of its people.

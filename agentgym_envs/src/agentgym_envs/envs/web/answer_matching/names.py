@@ -22,7 +22,7 @@ from agentgym_envs.envs.web.answer_matching.wording import (
 from agentgym_envs.envs.web.answer_matching.words import ARTICLES, KNOWN, STATING, row
 
 JOINT = r"(?:'s)?[\W_]{1,3}(?:in |of |by |- )?"
-"""What may stand between two words of a name: "Linden House's Corner", "Kettle (Saltwick)"."""
+"""Text that may stand between two words of a name: "Linden House's Corner", "Kettle (Saltwick)"."""
 STREETS = {"street": "st", "road": "rd", "avenue": "ave", "lane": "ln", "square": "sq"}
 FILLERS = ARTICLES | row("of in on for with to and at by")
 RELATIVES = (
