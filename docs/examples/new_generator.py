@@ -5,11 +5,10 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 import torch
 from transformers import AutoModelForCausalLM
 
-from agentgym_train import ActionSample, Generator, GeneratorSession
-from agentgym_train.generators.building_blocks import choose, noise, take_over
+import agentgym_train as train
 
 
-class Background(Generator):
+class Background(train.Generator):
     in_background = True
 
     def __init__(self, options, context):
@@ -17,14 +16,14 @@ class Background(Generator):
         self.model, self.version = model.to(context.device, context.dtype), 0
 
     def load(self, weights, version):
-        take_over(self.model, weights)
+        train.take_over(self.model, weights)
         self.version = version
 
     def session(self, seeds, sampling):
         return Rows(self, seeds, sampling)
 
 
-class Rows(GeneratorSession):
+class Rows(train.GeneratorSession):
     def __init__(self, generator, seeds, sampling):
         self.generator, self.seeds, self.sampling = generator, seeds, sampling
         self.history, self.turn = [[] for _ in seeds], [0 for _ in seeds]
@@ -36,7 +35,7 @@ class Rows(GeneratorSession):
 
     def poll(self, timeout=None):
         wait(self.jobs.values(), timeout, return_when=FIRST_COMPLETED)
-        done = (row for row in [*self.jobs] if self.jobs[row].done())
+        done = [row for row, job in self.jobs.items() if job.done()]
         return {row: self.jobs.pop(row).result() for row in done}
 
     def restart(self, row):
@@ -51,9 +50,9 @@ class Rows(GeneratorSession):
         while len(ids) < rules.max_new_tokens and not rules.stop_ids & {*ids}:
             row_1T = torch.tensor([self.history[row] + ids]).to(model.device)
             logit_1V = model(row_1T).logits[:, -1]
-            point = noise(self.seeds[row], self.turn[row], len(ids))
-            new = choose(logit_1V, [point], temperature=rules.temperature)
+            point = train.noise(self.seeds[row], self.turn[row], len(ids))
+            new = train.choose(logit_1V, [point], temperature=rules.temperature)
             ids, logps = ids + new[0], logps + new[1]
         self.history[row] += ids
         self.turn[row] += 1
-        return ActionSample(ids, logps, self.generator.version)
+        return train.ActionSample(ids, logps, self.generator.version)

@@ -22,7 +22,7 @@ def test_processes_of_one_machine_listen_on_the_loopback_and_keep_their_secret(w
     assert [each["alone"] for each in found if "alone" in each] == [["lo", "127.0.0.1"]]
     (store,) = [each["store"] for each in found if "store" in each]
     values = {key.rpartition("/")[2]: bytes.fromhex(value) for key, value in store.items()}
-    assert int(values["peers"]) > 0, "a port and nothing else"
+    assert int(values["watchdog"]) > 0, "a port and nothing else"
     assert not any(strangers.SECRET in value for value in values.values())
 
 
