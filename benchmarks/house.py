@@ -1,7 +1,7 @@
 """Measures how much of the code a reader meets: files of a step, names, imports, sizes.
 
     python benchmarks/house.py                            prints this tree's figures
-    python benchmarks/house.py --out results/house.json   and writes them
+    python benchmarks/house.py --out new.json             and writes them
     python benchmarks/house.py --before old.json          prints both, side by side
 
 The figures of another version come from its own tree: copy this file there, or name the tree with
