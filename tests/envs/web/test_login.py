@@ -200,7 +200,7 @@ def test_a_site_that_does_not_answer_is_named_at_once_and_the_others_are_signed_
 
 
 def test_a_wrong_password_is_said(servers, urls, tmp_path, monkeypatch):
-    monkeypatch.setattr(login, "SECONDS", 3)
+    monkeypatch.setattr(login, "SECONDS", 10)
     wrong = {"shopping": SiteAccount("nobody", "wrong", "/login")}
     with raises(EnvRaised, "'nobody'", "http://127"):
         write_logins(tmp_path, ["shopping_state.json"], urls, wrong)
