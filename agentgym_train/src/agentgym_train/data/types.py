@@ -1,12 +1,17 @@
-"""Turn → Trajectory → Group: the data of a rollout.
+"""Call → Turn → Trajectory → Group: the data of a rollout.
 
-A trajectory is a token sequence. Tokens that the framework and the environment wrote alternate with
-tokens that the policy sampled. Two turns, with a two-token and a one-token action:
+A call is one request to the policy: a prompt and the tokens that the policy sampled. Calls whose
+prompts extend each other's tokens form a *sample*, a token sequence that is one row of a batch. In
+it, tokens of the framework and the environment alternate with tokens of the policy. Two calls of
+one sample, each in a turn, the first with a two-token action:
 
-    turn          0  0  0  0  0  1  1  1
+    call          0  0  0  0  0  1  1  1
     id            S  o  o  a  a  o  o  a
     action mask   0  0  0  1  1  0  0  1
     logp          0  0  0  .  .  0  0  .
+
+A conversation that only grows is one sample. An agent that drops or rewrites earlier messages has
+several.
 """
 
 from dataclasses import dataclass, field
@@ -29,22 +34,38 @@ class EpisodeStatus(StrEnum):
 
 
 @dataclass
-class Turn:
-    """One exchange: an observation, an action and its reward."""
+class Call:
+    """One request to the policy."""
 
-    observation: str
     prompt_ids: list[int]
-    """Tokens since the last action: separators, the observation, the generation prompt."""
+    """The tokens before the action: the whole prompt, or the tokens after the action of the
+    sample's previous call."""
     action_ids: list[int] = field(default_factory=list)
     """Sampled tokens, including the stop token if it was sampled."""
     logps: list[float] = field(default_factory=list)
     """One log-probability per sampled token, in nats."""
     version: int = 0
+    cut: bool = False
+    """The action ended at ``rollout.max_new_tokens`` and not with a stop token."""
+    sample: int = 0
+    """The number of the call's sample in its episode, from 0."""
+
+
+@dataclass
+class Turn:
+    """One exchange with the environment: an observation, the calls of the agent, and an action."""
+
+    observation: str
+    calls: list[Call] = field(default_factory=list)
+    """In order of time."""
     action: str = ""
     reward: float = 0.0
     invalid: bool = False
-    cut: bool = False
-    """The action ended at ``rollout.max_new_tokens`` and not with a stop token."""
+
+    @property
+    def cut(self) -> bool:
+        """Whether an action of the policy was cut."""
+        return any(call.cut for call in self.calls)
 
 
 @dataclass
@@ -64,12 +85,25 @@ class Trajectory:
 
     In an episode with several agents, the first agent's trajectory counts them.
     """
-    next_ids: list[int] | None = None
+    next_call: Call | None = None
     """The prompt after the last action of an episode that was truncated at the horizon.
 
-    It is no turn: no action follows. None: the episode ended otherwise, or the prompt was not kept
-    (see ``keep_next`` of :class:`agentgym_train.rollout.collector.EpisodeCollector`).
+    It has no action. None: the episode ended otherwise, or the prompt was not kept (see
+    ``keep_next`` of :class:`agentgym_train.rollout.collector.EpisodeCollector`).
     """
+
+    @property
+    def calls(self) -> list[Call]:
+        """The calls of all turns, in order of time."""
+        return [call for turn in self.turns for call in turn.calls]
+
+    @property
+    def samples(self) -> list[list[Call]]:
+        """The calls of each sample."""
+        by_number: dict[int, list[Call]] = {}
+        for call in self.calls:
+            by_number.setdefault(call.sample, []).append(call)
+        return [by_number[number] for number in sorted(by_number)]
 
     @property
     def total_reward(self) -> float:
@@ -78,8 +112,8 @@ class Trajectory:
 
     @property
     def length(self) -> int:
-        """Number of tokens."""
-        return sum(len(turn.prompt_ids) + len(turn.action_ids) for turn in self.turns)
+        """Number of tokens, over all samples."""
+        return sum(len(call.prompt_ids) + len(call.action_ids) for call in self.calls)
 
 
 @dataclass

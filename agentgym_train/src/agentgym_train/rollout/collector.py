@@ -22,7 +22,7 @@ from types import MappingProxyType
 from agentgym_envs.errors import EnvFailure, EnvTimeout, NeighbourFailed
 from agentgym_envs.pool import EnvPool, PoolResult
 from agentgym_envs.tasks import stable_hash
-from agentgym_train.data.types import EpisodeFailure, EpisodeStatus, Group, Trajectory, Turn
+from agentgym_train.data.types import Call, EpisodeFailure, EpisodeStatus, Group, Trajectory, Turn
 from agentgym_train.models.chat import ChatTokens
 from agentgym_train.protocols import ActionSample, Generator, GeneratorSession, SamplingOptions
 from agentgym_train.rollout.responses import EnvResponses, step_result
@@ -255,13 +255,13 @@ class EpisodeCollector:
         if result.terminated:
             self._end(episode, EpisodeStatus.COMPLETED)
         elif result.truncated or len(turns) >= self._max_turns:
-            if self.keep_next:
-                state.trajectory.next_ids = self._prompt(state, result.observation)
+            if self.keep_next and (ids := self._prompt(state, result.observation)) is not None:
+                state.trajectory.next_call = Call(ids)
             self._end(episode, EpisodeStatus.TRUNCATED_HORIZON)
         elif (ids := self._prompt(state, result.observation)) is None:
             self._end(episode, EpisodeStatus.TRUNCATED_CONTEXT)
         else:
-            turns.append(Turn(result.observation, ids))
+            turns.append(Turn(result.observation, [Call(ids)]))
             state.tokens += len(ids)
             self._slots[agent].session.submit(state.row, ids)
             self._slots[agent].waiting[state.row] = episode, state
@@ -273,7 +273,7 @@ class EpisodeCollector:
         """
         turns = state.trajectory.turns
         ids = (
-            self.chat.between(turns[-1].action_ids, observation)
+            self.chat.between(turns[-1].calls[-1].action_ids, observation)
             if turns
             else self.chat.opening(observation)
         )
@@ -296,9 +296,10 @@ class EpisodeCollector:
 
     def _act(self, episode: _Episode, state: _AgentState, sample: ActionSample) -> None:
         turn = state.trajectory.turns[-1]
-        turn.action_ids, turn.logps, turn.version = sample.ids, sample.logps, sample.version
+        call = turn.calls[-1]
+        call.action_ids, call.logps, call.version = sample.ids, sample.logps, sample.version
+        call.cut = sample.ids[-1] not in self._sampling.stop_ids
         turn.action = self.chat.text(sample.ids)
-        turn.cut = sample.ids[-1] not in self._sampling.stop_ids
         state.tokens += len(sample.ids)
         self._responses.expect(episode.slot)
         self.pool.send(episode.slot, turn.action)
