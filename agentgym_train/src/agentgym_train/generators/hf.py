@@ -231,7 +231,7 @@ class HFSession(GeneratorSession):
         """
         cut_back(self._history[row], row=row, length=length)
         if self._method.lasts:
-            self._memory.rewind(row, min(self._memory.known[row], max(length - 1, 0)))
+            self._memory.rewind(row, max(length - 1, 0))
 
     @torch.inference_mode()
     def finish(self, row: int) -> None:
