@@ -20,7 +20,7 @@ from agentgym_train import config as configuration
 from agentgym_train import plugins
 from agentgym_train.config import Config
 from agentgym_train.data.batching import pack
-from agentgym_train.data.types import Group, Trajectory, Turn
+from agentgym_train.data.types import Call, Group, Trajectory, Turn
 from agentgym_train.engine import critic
 from agentgym_train.engine.deepspeed import TrainingEngine
 from agentgym_train.generators.hf import HF
@@ -82,7 +82,7 @@ def groups(config: Config, processes: int) -> list[Group]:
     turns = config.model.max_context // (PROMPT + ACTION)
 
     def trajectory(number: int, reward: float) -> Trajectory:
-        turn = Turn("", [5] * PROMPT, [6] * ACTION, [-5.0] * ACTION, reward=reward)
+        turn = Turn("", [Call([5] * PROMPT, [6] * ACTION, [-5.0] * ACTION)], reward=reward)
         return Trajectory("", number, [turn] * turns)
 
     count = max(1, config.groups // processes)

@@ -90,7 +90,9 @@ def _with_next(batch: Batch, groups: Sequence[Group]) -> Batch:
     One more token follows them: column t of a value stream is the value before token t. No token
     attends to it, so any id will do.
     """
-    prompts = [t.next_ids for group in groups for t in group.trajectories]
+    prompts = [
+        t.next_call and t.next_call.prompt_ids for group in groups for t in group.trajectories
+    ]
     played = [prompts[episode] for episode in batch.episode_B.tolist()]
     return batch.extended([[] if ids is None else [*ids, 0] for ids in played])
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from agentgym_train import plugins
 from agentgym_train.data.batching import Batch, ForwardOutput, pack
 from agentgym_train.data.load_balancing import share_out
-from agentgym_train.data.types import Group, Trajectory, Turn
+from agentgym_train.data.types import Call, Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
 from agentgym_train.protocols import Algorithm
 from agentgym_train.testing.failures import Fail, failing, reporting
@@ -165,9 +165,7 @@ def _groups(seed: int, size: int) -> list[Group]:
         observation = f"room {number(3)}"
         return Turn(
             observation,
-            [number(99) for _ in range(number(6))],
-            ids,
-            [-number(30) / 10 for _ in ids],
+            [Call([number(99) for _ in range(number(6))], ids, [-number(30) / 10 for _ in ids])],
             reward=number(9) / 8,
         )
 

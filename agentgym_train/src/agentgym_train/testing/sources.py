@@ -79,7 +79,7 @@ def _check(group: Group, earlier: dict[int, Group], groups: int, where: str) -> 
             raise ConformanceError(
                 f"{where} has an episode whose environment failed: {t.task_id!r}"
             )
-        if bad := next((turn for turn in t.turns if len(turn.action_ids) != len(turn.logps)), None):
+        if bad := next((call for call in t.calls if len(call.action_ids) != len(call.logps)), None):
             raise ConformanceError(
                 f"{where} has {len(bad.action_ids)} sampled tokens with {len(bad.logps)}"
                 " log-probabilities"
