@@ -4,8 +4,8 @@ import asyncio
 from dataclasses import dataclass, field
 from functools import cache
 
-from agentgym_envs.evaluate.agents import load
-from agentgym_envs.evaluate.agents.base import AgentFactory
+from agentgym_envs.agents import load
+from agentgym_envs.agents.base import AgentFactory
 from agentgym_envs.evaluate.budget import UsageBudget
 from agentgym_envs.evaluate.plan import plan
 from agentgym_envs.evaluate.record import RunRecord

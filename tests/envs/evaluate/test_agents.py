@@ -9,9 +9,9 @@ from evaluations import MAZE, Model, evaluate, mazes
 from raised import raises
 from stub_model import StubModel, ok
 
+from agentgym_envs.agents import EpisodeEnding, load
+from agentgym_envs.agents.base import AgentFactory, EpisodeOpening
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.evaluate.agents import EpisodeEnding, load
-from agentgym_envs.evaluate.agents.base import AgentFactory, EpisodeOpening
 from agentgym_envs.evaluate.plan import plan
 from agentgym_envs.feedback.export import LeftOut, conversation
 from agentgym_envs.models.answers import ToolCall

@@ -13,8 +13,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from agentgym_envs import registry
+from agentgym_envs.agents.base import AgentFactory, load
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.evaluate.agents.base import AgentFactory, load
 from agentgym_envs.evaluate.plan import EvalEnv, PlannedEpisode
 from agentgym_envs.evaluate.record import EpisodeRows
 from agentgym_envs.evaluate.runner import EvalRunner, RunLimits

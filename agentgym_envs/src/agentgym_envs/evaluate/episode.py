@@ -6,13 +6,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from agentgym_envs.agents import ASK_ORACLE, Agent, EpisodeEnding, EpisodeOpening
 from agentgym_envs.errors import (
     AgentFailure,
     ContextExceeded,
     ConversationRefused,
     ProviderError,
 )
-from agentgym_envs.evaluate.agents import ASK_ORACLE, Agent, EpisodeEnding, EpisodeOpening
 from agentgym_envs.evaluate.calls import AgentCaller, made
 from agentgym_envs.evaluate.packing import thought
 from agentgym_envs.evaluate.plan import PlannedEpisode

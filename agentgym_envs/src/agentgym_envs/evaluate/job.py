@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from agentgym_envs.agents.base import AgentFactory, load
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate import left_out
-from agentgym_envs.evaluate.agents.base import AgentFactory, load
 from agentgym_envs.evaluate.left_out import SkippedFamily
 from agentgym_envs.evaluate.options import EvalOptions, Pairs
 from agentgym_envs.evaluate.plan import PlannedEpisode, plan

@@ -7,18 +7,18 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 from agentgym_envs import plugins
-from agentgym_envs.errors import (
-    AgentFailure,
-    ArgumentError,
-    UnknownName,
-    shown,
-)
-from agentgym_envs.evaluate.agents.base import (
+from agentgym_envs.agents.base import (
     AGENTS,
     ASK_ORACLE,
     AgentFactory,
     EpisodeOpening,
     load,
+)
+from agentgym_envs.errors import (
+    AgentFailure,
+    ArgumentError,
+    UnknownName,
+    shown,
 )
 from agentgym_envs.evaluate.budget import MeteredClient, UsageBudget, UsageTotals
 from agentgym_envs.evaluate.calls import AgentCaller, made

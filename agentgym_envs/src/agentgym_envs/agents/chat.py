@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from agentgym_envs.agents.base import Agent, EpisodeEnding, EpisodeOpening
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.evaluate.agents.base import Agent, EpisodeEnding, EpisodeOpening
 from agentgym_envs.models.answers import ToolCall
 from agentgym_envs.models.calls import with_ids
 from agentgym_envs.models.endpoint import ChatMessage

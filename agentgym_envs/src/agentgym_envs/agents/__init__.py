@@ -1,6 +1,6 @@
-"""Agents of an evaluation: models, random play, the oracle, and agents of plugins."""
+"""Agents: models, random play, the oracle, and agents of plugins."""
 
-from agentgym_envs.evaluate.agents.base import (
+from agentgym_envs.agents.base import (
     ASK_ORACLE,
     Agent,
     EpisodeEnding,
