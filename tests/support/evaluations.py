@@ -25,6 +25,7 @@ class Model:
     asked: list = field(default_factory=list)
     open: int = 0
     most: int = 0
+    max_context: int | None = None
 
     async def complete(self, messages, *, tools=None, sample=""):
         self.asked.append([dict(m) for m in messages])

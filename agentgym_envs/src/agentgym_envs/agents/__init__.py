@@ -6,6 +6,7 @@ from agentgym_envs.agents.base import (
     EpisodeEnding,
     EpisodeOpening,
     load,
+    open_episode,
 )
 
-__all__ = ["ASK_ORACLE", "Agent", "EpisodeEnding", "EpisodeOpening", "load"]
+__all__ = ["ASK_ORACLE", "Agent", "EpisodeEnding", "EpisodeOpening", "load", "open_episode"]
