@@ -14,6 +14,7 @@ from .config.constraints import Whole as Whole
 from .config.schema import Config as Config
 from .data.batching import Batch as Batch
 from .data.batching import ForwardOutput as ForwardOutput
+from .data.types import Call as Call
 from .data.types import EpisodeFailure as EpisodeFailure
 from .data.types import EpisodeStatus as EpisodeStatus
 from .data.types import Group as Group

@@ -23,6 +23,7 @@ from agentgym_train.errors import ConfigError, FaultBudgetError, TrainingError
 from agentgym_train.files import write_whole
 from agentgym_train.generators.probe import check_logps
 from agentgym_train.generators.probe import length as probe_length
+from agentgym_train.learning.episodes import add_advantages
 from agentgym_train.learning.update import NotFiniteError, Producer, fill_streams, update
 from agentgym_train.models.loading import load_model
 from agentgym_train.protocols import StepPlan
@@ -164,7 +165,7 @@ class PolicyTrainer:
             max_tokens=config.micro_batch_tokens,
             groups=groups,
         )
-        batch = self.algorithm.compute_advantages(batch, groups, self.distributed)
+        batch = add_advantages(batch, self.algorithm, groups, self.distributed)
         try:
             return update(
                 self.engine,

@@ -186,13 +186,11 @@ def test_the_conversation_is_ragged_and_long_enough_and_speaks_of_known_tokens(g
     allowed = [i for i in IDS if i % 3 and i not in SAMPLING.stop_ids]
     never = replace(SAMPLING, max_new_tokens=4, stop_ids=frozenset())
     rows = probe.play(generator.session, never, ids=allowed, length=length)
-    lengths = [
-        sum(len(turn.prompt_ids) + len(turn.action_ids) for turn in row.turns) for row in rows
-    ]
+    lengths = [row.length for row in rows]
     assert [len(row.turns) for row in rows] == [1, 3, 3, 3, 3]
     assert tiny.WINDOW + 8 < max(lengths) <= length
-    assert len({len(row.turns[0].prompt_ids) for row in rows[1:]}) > 1
-    assert {token for row in rows for turn in row.turns for token in turn.prompt_ids} <= set(
+    assert len({len(row.calls[0].prompt_ids) for row in rows[1:]}) > 1
+    assert {token for row in rows for call in row.calls for token in call.prompt_ids} <= set(
         allowed
     )
 

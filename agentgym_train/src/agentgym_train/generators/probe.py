@@ -15,7 +15,7 @@ import torch
 
 from agentgym_envs.tasks import stable_hash
 from agentgym_train.data.batching import Batch, ForwardOutput, pack
-from agentgym_train.data.types import Group, Trajectory, Turn
+from agentgym_train.data.types import Call, Group, Trajectory, Turn
 from agentgym_train.errors import ModelError
 from agentgym_train.protocols import ActionSample, Generator, GeneratorSession, SamplingOptions
 
@@ -174,4 +174,4 @@ def _turn(prompt: list[int], sample: ActionSample | None, sampling: SamplingOpti
             f"the generator returned {sample}; expected 1 to {sampling.max_new_tokens} tokens and"
             " one log-probability per token"
         )
-    return Turn("", prompt, sample.ids, sample.logps)
+    return Turn("", [Call(prompt, sample.ids, sample.logps)])
