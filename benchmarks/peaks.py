@@ -24,6 +24,7 @@ from agentgym_train.data.types import Call, Group, Trajectory, Turn
 from agentgym_train.engine import critic
 from agentgym_train.engine.deepspeed import TrainingEngine
 from agentgym_train.generators.hf import HF
+from agentgym_train.learning.episodes import add_advantages
 from agentgym_train.learning.update import fill_streams, update
 from agentgym_train.models.loading import choose_trained, load_model
 from agentgym_train.planning.card_memory import PROMPT as PROMPT_TOKENS
@@ -106,7 +107,7 @@ def learn(config: Config, engines: list[TrainingEngine]) -> None:
         distributed=engine.distributed,
         max_tokens=config.engine.micro_batch_tokens,
     )
-    batch = algorithm.compute_advantages(batch, played, engine.distributed)
+    batch = add_advantages(batch, algorithm, played, engine.distributed)
     update(engine, algorithm, batch, groups=config.groups, config=config.engine, critic=second)
 
 

@@ -18,7 +18,7 @@ from agentgym_envs.evaluate.transcript import conversation
 NIM, NEGOTIATION = "foreign/Nim-v0", "agentgym/Negotiation-v1"
 AGENTS = """
 import asyncio, time
-from agentgym_envs.evaluate.agents import ASK_ORACLE, Agent
+from agentgym_envs.agents import ASK_ORACLE, Agent
 
 class Greedy(Agent):
     def __init__(self, *, take="3"):

@@ -16,6 +16,7 @@ from agentgym_train.data.load_balancing import share_out
 from agentgym_train.data.types import Call, Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError
+from agentgym_train.learning.episodes import unit
 from agentgym_train.models.policy import token_logps
 from agentgym_train.scorers.rewards import rewarded
 
@@ -286,7 +287,7 @@ def test_dpo_by_hand():
     assert sums["pairs_right"] == 1
     assert (algorithm.weight(batch), algorithm.weight(batch.idle())) == (1, 0)
     assert algorithm.per_weight == {"pairs_right"}
-    (share,) = share_out(batch, Distributed(), 1, whole_groups=algorithm.whole_groups)
+    (share,) = share_out(batch, Distributed(), 1, unit=unit(algorithm))
     assert len(share.micro.group_B) == 2, "a pair stays together"
     idle = batch.idle()
     zero, _ = algorithm.loss(ForwardOutput(*[torch.zeros(1, 1, requires_grad=True)] * 2), idle)

@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from agentgym_envs import registry
-from agentgym_envs.evaluate.agents.base import load
+from agentgym_envs.agents.base import load
 from agentgym_envs.evaluate.budget import money
 from agentgym_envs.evaluate.display import show
 from agentgym_envs.evaluate.job import EvalJob

@@ -99,6 +99,8 @@ def tournament(
             game, kwargs, tasks, rivals, loop, settings.key, record, concurrency
         )
         if missing := held.missing(contests):
+            if record.rows:  # a new record: _opened has asked
+                _check(rivals.values())
             record.begin(_session(game, rivals.values()), change=allow_version_change)
         record.plan(map(held.head, contests))
         if missing:

@@ -59,8 +59,20 @@ class Batch:
         """Number of tokens that carry loss."""
         return int(self.action_BT.sum())
 
+    @property
+    def member_B(self) -> Tensor:
+        """int64: a number for the episode of each row, from 0.
+
+        ``episode_B`` alone does not tell episodes of different processes apart.
+        """
+        pairs_2B = torch.stack([self.group_B, self.episode_B])
+        member_B: Tensor = torch.unique(pairs_2B, dim=1, return_inverse=True)[1]
+        return member_B
+
     def return_B(self, gamma: float = 1.0) -> Tensor:
-        """Returns the return of each trajectory, float64, shape (B,).
+        """Returns the return of each row, float64, shape (B,).
+
+        A row is a whole episode in ``Algorithm.compute_advantages``.
 
         Args:
             gamma: discount per turn: the reward of turn k (from 0) counts gammaᵏ.
@@ -68,21 +80,21 @@ class Batch:
         return (self.reward_BT * torch.float_power(gamma, self.turn_BT)).sum(1)
 
     def take(self, rows: Sequence[int]) -> "Batch":
-        """Returns some trajectories, cut to the length of the longest one."""
+        """Returns some rows, cut to the length of the longest one."""
         index = torch.tensor(rows, dtype=torch.int64)
         length = int(self.valid_BT[index].sum(1).max()) if len(rows) else 1
-        return self._each(lambda v: v[index, :length] if v.dim() == 2 else v[index])
+        return self.each(lambda v: v[index, :length] if v.dim() == 2 else v[index])
 
     def extended(self, tails: Sequence[Sequence[int]]) -> "Batch":
-        """Returns a copy in which tokens without loss follow the last token of each trajectory.
+        """Returns a copy in which tokens without loss follow the last token of each row.
 
         Args:
-            tails: the ids to append, for each trajectory.
+            tails: the ids to append, for each row.
         """
         lengths: list[int] = self.valid_BT.sum(1).tolist()
         ends = [length + len(tail) for length, tail in zip(lengths, tails, strict=True)]
         more = max([0, *(end - self.id_BT.shape[1] for end in ends)])
-        wide = self._each(lambda v: pad(v, (0, more)) if v.dim() == 2 else v)
+        wide = self.each(lambda v: pad(v, (0, more)) if v.dim() == 2 else v)
         id_BT, valid_BT = wide.id_BT.clone(), wide.valid_BT.clone()
         for row, (start, end, tail) in enumerate(zip(lengths, ends, tails, strict=True)):
             id_BT[row, start:end] = torch.tensor(tail, dtype=torch.int64)
@@ -91,7 +103,7 @@ class Batch:
 
     def to(self, device: torch.device) -> "Batch":
         """Returns a copy on a device."""
-        return self._each(lambda v: v.to(device))
+        return self.each(lambda v: v.to(device))
 
     def with_streams(self, **streams: Tensor) -> "Batch":
         """Returns a copy with added or replaced streams, in float32 instead of float64."""
@@ -123,15 +135,15 @@ class Batch:
 
         A process with fewer micro-batches runs it, since all processes must run equally many.
         """
-        zeros = self._each(lambda v: torch.zeros((1, 1) if v.dim() == 2 else (1,), dtype=v.dtype))
+        zeros = self.each(lambda v: torch.zeros((1, 1) if v.dim() == 2 else (1,), dtype=v.dtype))
         return replace(
             zeros, valid_BT=torch.ones((1, 1), dtype=torch.bool), episode_B=torch.tensor([-1])
         )
 
     @staticmethod
     def join(parts: Sequence["Batch"]) -> "Batch":
-        """Returns the trajectories of several batches in one, in their order."""
-        # A batch without trajectories may lack the streams that an algorithm adds.
+        """Returns the rows of several batches in one, in their order."""
+        # A batch without rows may lack the streams that an algorithm adds.
         first, *_ = parts = [part for part in parts if len(part.group_B)] or parts[:1]
         length = max(part.id_BT.shape[1] for part in parts)
 
@@ -151,7 +163,7 @@ class Batch:
             },
         )
 
-    def _each(self, change: Callable[[Tensor], Tensor]) -> "Batch":
+    def each(self, change: Callable[[Tensor], Tensor]) -> "Batch":
         """Returns a batch with ``change`` applied to every tensor."""
         fields = {name: change(v) for name, v in vars(self).items() if name != "streams"}
         return Batch(**fields, streams={name: change(v) for name, v in self.streams.items()})
