@@ -85,7 +85,7 @@ def make_collector(
         generator,
         chat,
         max_context=config.model.max_context,
-        make_player=player_maker(config, description, chat),
+        make_player=player_maker(make_agent(config), description, chat),
         retries=config.env.retries,
         batch_wait=config.rollout.batch_wait,
         max_rows=config.rollout.max_rows,
@@ -112,14 +112,13 @@ def make_agent(config: Config) -> AgentFactory:
 
 
 def player_maker(
-    config: Config, description: EnvDescription, chat: ChatTokens
+    agent: AgentFactory, description: EnvDescription, chat: ChatTokens
 ) -> Callable[..., Player] | None:
     """Returns what creates the players of a collector; None: its default player.
 
     The default player is the fast path of the agents ``chat`` and ``react``. It needs a template
     that keeps earlier messages, and an agent that sends all of them.
     """
-    agent = make_agent(config)
     whole = agent.options.get("window") is None and agent.options.get("thoughts") != "strip"
     if chat.grows and whole and agent.target in (ChatAgent, ReactAgent):
         return None
@@ -143,7 +142,7 @@ def try_agent(config: Config, description: EnvDescription, chat: ChatTokens) -> 
     Raises:
         AgentGymError: the agent fails, or the chat template refuses its messages.
     """
-    if make := player_maker(config, description, chat):
+    if make := player_maker(make_agent(config), description, chat):
         size = {"max_context": sys.maxsize, "max_new_tokens": 1}
         steps = make("", **size).turn("", {"goal": "", "task_id": ""})
         next(steps)
