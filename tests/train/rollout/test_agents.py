@@ -60,6 +60,10 @@ def rows(trajectory):
     ]
 
 
+def samples(trajectory):
+    return zip(rows(trajectory), trajectory.samples, strict=True)
+
+
 def react(actions):
     return [f"Thought: on.\nAction: {action}" for action in actions]
 
@@ -145,8 +149,8 @@ def test_an_episode_ends_where_its_context_does(described, plan):
         described, "correct", [t for a in react(plan) for t in (a, a)], max_context=limit
     )
     assert trajectory.status is EpisodeStatus.TRUNCATED_CONTEXT
-    longest = max(map(len, rows(trajectory)))
-    assert longest <= limit < longest + 8 + max(len(t.calls[-1].prompt_ids) for t in full.turns)
+    prompts = [len(row) - len(sample[-1].action_ids) for row, sample in samples(trajectory)]
+    assert max(prompts) + 8 <= limit < len(rows(full)[-1])
     assert trajectory.turns[-1].calls
 
 
