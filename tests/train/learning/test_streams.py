@@ -56,6 +56,32 @@ def test_the_next_value_is_read_after_the_next_prompt():
         assert next_BT[range(4), last].tolist() == [36, 0, 450, 12]
 
 
+def test_the_next_value_of_several_samples_is_on_the_last_action_of_the_episode():
+    """In time, the ids of the first two episodes are 1 2 (first sample) 3 4 (second) 5 (first).
+
+    The next prompt 6 7 extends the second sample: 3 + 4 + 6 + 7 = 20. As a new sample it has the
+    value 13. Both are on token 5, which ends the first row. The third episode is [8] 9.
+    """
+    first, second = Call([1], [2], [-1.0]), Call([3], [4], [-1.0], sample=1)
+    turns = [Turn("", [first, second]), Turn("", [Call([], [5], [-1.0])])]
+    groups = [
+        Group(0, [Trajectory("", 0, turns, next_call=Call([6, 7], sample=n)) for n in (1, 2)]),
+        Group(1, [episode(([8], [9]), next_ids=[10])]),
+    ]
+    for max_tokens in (1, 1000):
+        streams = filled(groups, max_tokens=max_tokens).streams
+        next_values = [[0, 0, 20], [0, 0, 0], [0, 0, 13], [0, 0, 0], [0, 27, 0]]
+        assert streams["next_value"].tolist() == next_values
+        assert streams["value"].tolist() == [[0, 1, 3], [0, 3, 0]] * 2 + [[0, 8, 0]]
+
+
+def test_a_next_prompt_extends_a_sample_without_action_too():
+    """The sample has no row: its prompt 11 12 is read again, and 11 + 12 + 6 = 29."""
+    turns = [Turn("", [Call([1], [2], [-1.0])]), Turn("", [Call([11, 12], sample=1)])]
+    groups = [Group(0, [Trajectory("", 0, turns, next_call=Call([6], sample=1))])]
+    assert filled(groups).streams["next_value"].tolist() == [[0, 29]]
+
+
 def test_the_tokens_of_a_critic_cross_processes_once(monkeypatch):
     plans = []
     monkeypatch.setattr(Distributed, "gather", lambda self, value: plans.append(value) or [value])

@@ -74,6 +74,21 @@ def test_means_by_hand():
     }
 
 
+def test_calls_and_samples_by_hand():
+    """Two turns with three calls in two samples, and an episode with one call."""
+    calls = [
+        Call([1, 2], [7] * 3, [-1.0] * 3),
+        Call([1], [7], [-1.0], version=2, cut=True, sample=1),
+        Call([1, 2, 3], [7] * 2, [-1.0] * 2, version=1),
+    ]
+    several = Trajectory("easy", 0, [Turn("seen", calls[:2]), Turn("seen", calls[2:])])
+    groups = [Group(0, [several], filtered=[Trajectory("easy", 0, [turn(6)])])]
+    means = metrics.means(metrics.totals(groups, Distributed(), version=2) | metrics.failed([]))
+    wanted = {"samples": 1.5, "action_length": 12 / 3, "cut_actions": 1 / 3, "action_tokens": 12}
+    wanted |= {"tokens": 20, "filtered_tokens": 8, "off_policy": (9 * 2 + 2 * 1) / 12}
+    assert {name: means[name] for name in wanted} == wanted
+
+
 @pytest.mark.parametrize("task_difficulty", [None, {}, {"easy": 1, "hard": 4}])
 def test_without_the_difficulty_of_each_task_there_is_no_mean_of_them(task_difficulty):
     assert "difficulty" not in metrics.means(

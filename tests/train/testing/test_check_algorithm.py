@@ -147,6 +147,33 @@ class Torn(DPO):
 
 
 @dataclass(frozen=True, kw_only=True)
+class PerRow(GRPO):
+    """Takes the mean over a sample instead of an episode."""
+
+    loss_reduction: str = "sequence"
+
+    def loss(self, forward, micro):
+        own_B = micro.action_BT.sum(1)
+        return super().loss(forward, replace(micro, episode_tokens_B=own_B))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Samples(GRPO):
+    """Counts samples instead of episodes."""
+
+    def weight(self, batch):
+        return float(batch.action_BT.any(1).sum())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Apart(GRPO):
+    """Has a mean over an episode and lets its samples be apart."""
+
+    ratio: str = "sequence"
+    whole_episodes = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class Careless(PPO):
     """Has a value loss on tokens of the environment."""
 
@@ -197,7 +224,10 @@ class Surprised(PPO):
         (Hasty, "zero_loss_B marks . rows, but their loss is"),
         (Forgetful, "zero_loss_B marks . rows, but their loss is"),
         (Shapeless, r"zero_loss_B returned torch.bool of shape \(4, "),
-        (Torn, "its loss of a whole batch is"),
+        (Torn, "its loss of a whole batch is .* needs whole_groups"),
+        (Apart, "its loss of a whole batch is .* needs whole_episodes"),
+        (PerRow, "its loss of episodes of one sample is .* several samples: .*episode_tokens_B"),
+        (Samples, "its weight of episodes of one sample is .* several samples: .*"),
         (Careless, r"its loss has a gradient for the values of \d+ tokens that are not actions"),
         (Uncritical, "its loss does not depend on the values, perhaps only of an idle micro-batch"),
         (Steep, "its loss is .*, or its gradient is not finite"),

@@ -56,6 +56,34 @@ class Silent(Sound):
         return Trajectory("t", number, [Turn("", [Call([1], [2, 3], [-1.0])])])
 
 
+class SeveralSamples(Sound):
+    """A window moves on after the first call; the next prompt starts a third sample."""
+
+    def episode(self, step, number):
+        calls = [Call([1], [2], [-1.0]), Call([3], [4], [-1.0], sample=1)]
+        return Trajectory("t", number, [Turn("", calls)], next_call=Call([5], sample=2))
+
+
+class Misnumbered(Sound):
+    def episode(self, step, number):
+        calls = [Call([1], [2], [-1.0], sample=sample) for sample in (1, 0)]
+        return Trajectory("t", number, [Turn("", calls)])
+
+
+class BeyondTheNext(SeveralSamples):
+    def episode(self, step, number):
+        t = super().episode(step, number)
+        t.next_call.sample = 3
+        return t
+
+
+class Answered(SeveralSamples):
+    def episode(self, step, number):
+        t = super().episode(step, number)
+        t.next_call.action_ids = [6]
+        return t
+
+
 class Failed(Sound):
     def episode(self, step, number):
         return Trajectory("t", number, status=EpisodeStatus.ERROR_ENV)
@@ -63,6 +91,7 @@ class Failed(Sound):
 
 def test_a_sound_one_passes():
     assert len(check_source(Sound, groups=5)) == 5
+    assert len(check_source(SeveralSamples, groups=5)) == 5
 
 
 @pytest.mark.parametrize(
@@ -73,6 +102,9 @@ def test_a_sound_one_passes():
         (ByTime, "at step 1 the groups differ"),
         (Beyond, "number 5, which another group has, or which is not from 0 to 4"),
         (Silent, "2 sampled tokens with 1 log-probabilities"),
+        (Misnumbered, r"samples begin in the order \[1, 0\]: number them \[0, 1\]"),
+        (BeyondTheNext, "whose next_call has 0 sampled tokens and sample number 3: .* or 2"),
+        (Answered, "whose next_call has 1 sampled tokens and sample number 2"),
         (Failed, "an episode whose environment failed: 't'"),
     ],
 )
