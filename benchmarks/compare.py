@@ -50,6 +50,7 @@ from agentgym_train.data.batching import pack
 from agentgym_train.data.types import Group
 from agentgym_train.evaluation import evaluate
 from agentgym_train.files import write_whole
+from agentgym_train.learning.episodes import add_advantages
 from agentgym_train.learning.update import fill_streams
 from agentgym_train.models import scratch
 from agentgym_train.models.loading import load_policy
@@ -258,7 +259,7 @@ def gradient_noise(trainer: PolicyTrainer, model: PreTrainedModel, groups: list[
         max_tokens=limit,
         groups=groups,
     )
-    batch = algorithm.compute_advantages(batch, groups, trainer.distributed)
+    batch = add_advantages(batch, algorithm, groups, trainer.distributed)
     # Not strict, since the unembedding can be tied to the embedding.
     model.load_state_dict(dict(trainer.engine.weights()), strict=False)
     learning = [p for p in model.parameters() if p.requires_grad]

@@ -28,7 +28,7 @@ from transformers import AutoModelForCausalLM, Qwen2Config
 from agentgym_train import config as configuration
 from agentgym_train.config import EngineConfig
 from agentgym_train.data.batching import Batch, pack
-from agentgym_train.data.types import Group, Trajectory, Turn
+from agentgym_train.data.types import Call, Group, Trajectory, Turn
 from agentgym_train.engine.deepspeed import TrainingEngine
 from agentgym_train.generators.hf import HF
 from agentgym_train.models.loading import device, load_model
@@ -176,7 +176,7 @@ def batch(size: Size, rows: int) -> Batch:
         return torch.randint(1, size.vocab, (count,), generator=draw).tolist()
 
     def turn() -> Turn:
-        return Turn("", ids(7), ids(3), [-5.0] * 3)
+        return Turn("", [Call(ids(7), ids(3), [-5.0] * 3)])
 
     played = [Trajectory("", 0, [turn() for _ in range(size.context // 10)]) for _ in range(rows)]
     return pack([Group(0, played)])

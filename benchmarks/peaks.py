@@ -20,10 +20,11 @@ from agentgym_train import config as configuration
 from agentgym_train import plugins
 from agentgym_train.config import Config
 from agentgym_train.data.batching import pack
-from agentgym_train.data.types import Group, Trajectory, Turn
+from agentgym_train.data.types import Call, Group, Trajectory, Turn
 from agentgym_train.engine import critic
 from agentgym_train.engine.deepspeed import TrainingEngine
 from agentgym_train.generators.hf import HF
+from agentgym_train.learning.episodes import add_advantages
 from agentgym_train.learning.update import fill_streams, update
 from agentgym_train.models.loading import choose_trained, load_model
 from agentgym_train.planning.card_memory import PROMPT as PROMPT_TOKENS
@@ -82,7 +83,7 @@ def groups(config: Config, processes: int) -> list[Group]:
     turns = config.model.max_context // (PROMPT + ACTION)
 
     def trajectory(number: int, reward: float) -> Trajectory:
-        turn = Turn("", [5] * PROMPT, [6] * ACTION, [-5.0] * ACTION, reward=reward)
+        turn = Turn("", [Call([5] * PROMPT, [6] * ACTION, [-5.0] * ACTION)], reward=reward)
         return Trajectory("", number, [turn] * turns)
 
     count = max(1, config.groups // processes)
@@ -106,7 +107,7 @@ def learn(config: Config, engines: list[TrainingEngine]) -> None:
         distributed=engine.distributed,
         max_tokens=config.engine.micro_batch_tokens,
     )
-    batch = algorithm.compute_advantages(batch, played, engine.distributed)
+    batch = add_advantages(batch, algorithm, played, engine.distributed)
     update(engine, algorithm, batch, groups=config.groups, config=config.engine, critic=second)
 
 

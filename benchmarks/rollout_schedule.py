@@ -216,7 +216,7 @@ def collect(
     starts = [EpisodeStart(n, n) for n in range(len(episodes))]
     groups = collector.collect(starts, max_turns=10**9, sampling=SAMPLING, noise="")
     for episode, group in zip(episodes, groups, strict=True):
-        played = [len(turn.action_ids) for turn in group.trajectories[0].turns]
+        played = [len(call.action_ids) for call in group.trajectories[0].calls]
         assert played == list(episode.tokens)
     return world
 

@@ -133,9 +133,7 @@ def ours(folder: Path, turns: int, clock: Clock) -> dict[str, float]:
         _, groups = trainer.take_step(step)
         episodes = [t for group in groups for t in group.trajectories]
         clock.turns += sum(len(t.turns) for t in episodes)
-        clock.tokens += sum(
-            len(turn.prompt_ids) + len(turn.action_ids) for t in episodes for turn in t.turns
-        )
+        clock.tokens += sum(t.length for t in episodes)
     return clock.stop()
 
 

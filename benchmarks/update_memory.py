@@ -26,8 +26,9 @@ import typer
 from agentgym_train.algorithms.policy_gradient import GRPO
 from agentgym_train.config import EngineConfig, LoraConfig, ModelConfig
 from agentgym_train.data.batching import Batch, ForwardOutput, pack
-from agentgym_train.data.types import Group, Trajectory, Turn
+from agentgym_train.data.types import Call, Group, Trajectory, Turn
 from agentgym_train.engine.deepspeed import TrainingEngine
+from agentgym_train.learning.episodes import add_advantages
 from agentgym_train.learning.update import update
 from agentgym_train.models.loading import load_policy
 
@@ -57,7 +58,7 @@ def groups(vocabulary: int) -> list[Group]:
 
     def trajectory(number: int) -> Trajectory:
         turns = [
-            Turn("", ids(PROMPT), ids(ACTION), [-5.0] * ACTION, reward=float(number % 2))
+            Turn("", [Call(ids(PROMPT), ids(ACTION), [-5.0] * ACTION)], reward=float(number % 2))
             for _ in range(TURNS)
         ]
         return Trajectory("", number, turns)
@@ -97,7 +98,7 @@ def one(model: str, variant: str, updates: int) -> None:
     if variant == "plain":
         engine.forward = lambda micro, **_: plain_forward(policy, micro)  # type: ignore[method-assign]
     algorithm, made = GRPO(), groups(policy.config.vocab_size)
-    batch = algorithm.compute_advantages(pack(made), made, engine.distributed)
+    batch = add_advantages(pack(made), algorithm, made, engine.distributed)
     before = memory("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # resets VmHWM
     seconds = []

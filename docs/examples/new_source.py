@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentgym_train import ConfigError, Group, Name, Source, Trajectory, Turn
+from agentgym_train import Call, ConfigError, Group, Name, Source, Trajectory, Turn
 
 
 class Messages(Source):
@@ -31,10 +31,10 @@ class Messages(Source):
         for number, talk in enumerate(exchanges(options.file)):
             turns, chat = [], context.chat
             for asked, answered in talk:
-                past = turns[-1].action_ids if turns else None
+                past = turns[-1].calls[-1].action_ids if turns else None
                 ids = chat.between(past, asked) if turns else chat.opening(asked)
                 action = chat.response(answered)  # its log-probabilities are unknown
-                turns.append(Turn(asked, ids, action, [0.0] * len(action), action=answered))
+                turns.append(Turn(asked, [Call(ids, action, [0.0] * len(action))], action=answered))
             self.episodes.append(Trajectory(f"talk {number}", 0, turns, score=1.0, success=True))
 
     def next(self, plan):

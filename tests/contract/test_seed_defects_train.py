@@ -26,7 +26,7 @@ from agentgym_train import plugins
 from agentgym_train.algorithms.policy_gradient import PolicyGradient
 from agentgym_train.curricula.schedules import ScalingInter
 from agentgym_train.data.batching import ForwardOutput, pack
-from agentgym_train.data.types import EpisodeStatus, Group, Turn
+from agentgym_train.data.types import Call, EpisodeStatus, Group, Turn
 from agentgym_train.distributed import Distributed
 from agentgym_train.engine import checkpoint, critic
 from agentgym_train.models import scratch
@@ -75,7 +75,7 @@ def one_of_three():
         rooms=[4],
     )
     for t in group.trajectories:
-        t.turns.append(Turn("The end.", chat.between(t.turns[-1].action_ids, "The end.")))
+        t.turns.append(Turn("The end.", [Call(chat.between(t.calls[-1].action_ids, "The end."))]))
     return group
 
 
@@ -299,7 +299,7 @@ def test_04_what_was_sampled_is_what_is_trained(faulty, template):
     (group,), *_ = play(
         faulty, [EpisodeStart(0, 1)], lambda row, turn: list(letters), chat=chat, max_turns=3
     )
-    (end,) = {turn.action_ids[-1] for turn in group.trajectories[0].turns}
+    (end,) = {call.action_ids[-1] for call in group.trajectories[0].calls}
     batch = pack([group])
     assert batch.id_BT[batch.action_BT].tolist() == [*letters, end] * 3
     observations = [turn.observation for turn in group.trajectories[0].turns]
@@ -389,7 +389,7 @@ def test_07_an_episode_that_is_cut_off_says_so_and_keeps_every_token(faulty, lim
     (t,) = groups[0].trajectories
     assert t.status is status
     batch = pack(groups)
-    shown = [token for turn in t.turns for token in turn.prompt_ids + turn.action_ids]
+    shown = [token for call in t.calls for token in call.prompt_ids + call.action_ids]
     assert batch.id_BT[batch.valid_BT].tolist() == shown
     assert len(shown) <= limits.get("max_context", 1000)
     means = metrics.means(metrics.totals(groups, Distributed()) | metrics.failed([]))

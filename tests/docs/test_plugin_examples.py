@@ -15,7 +15,7 @@ from raised import raises
 from agentgym_envs import processes
 from agentgym_train import plugins
 from agentgym_train.data.batching import pack
-from agentgym_train.data.types import Group, Trajectory, Turn
+from agentgym_train.data.types import Call, Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError, ModelError
 from agentgym_train.generators.probe import ask
@@ -61,7 +61,7 @@ def test_an_example_is_short_and_its_guide_shows_it(kind):
 
 def trajectory(*rewards):
     return Trajectory(
-        "", 0, [Turn("", [1], [2, 3], [-1.0, -1.0], reward=reward) for reward in rewards]
+        "", 0, [Turn("", [Call([1], [2, 3], [-1.0, -1.0])], reward=reward) for reward in rewards]
     )
 
 
@@ -89,7 +89,7 @@ def test_the_algorithm_is_what_the_trainer_relies_on():
 
 @pytest.mark.full
 def test_the_generator_is_what_the_trainer_needs():
-    assert len(check_generator(BACKGROUND)) == 11
+    assert len(check_generator(BACKGROUND)) == 12
 
 
 @pytest.fixture
@@ -156,7 +156,7 @@ def test_conversations_become_episodes_and_each_process_has_its_share(tmp_path):
     assert [(g.number, g.trajectories[0].task_id) for g in groups] == [(0, "talk 1"), (2, "talk 1")]
     (t,) = groups[0].trajectories
     assert [text for turn in t.turns for text in (turn.observation, turn.action)] == TALKS[1]
-    ids = [i for turn in t.turns for i in (*turn.prompt_ids, *turn.action_ids)]
+    ids = [i for call in t.calls for i in (*call.prompt_ids, *call.action_ids)]
     assert ids[: len(chat.opening(TALKS[1][0]))] == chat.opening(TALKS[1][0])
     assert groups[0].from_dataset
 

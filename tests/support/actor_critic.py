@@ -25,6 +25,7 @@ from agentgym_train.config import (
     RunConfig,
 )
 from agentgym_train.data.batching import pack
+from agentgym_train.data.types import Call
 from agentgym_train.engine import critic
 from agentgym_train.engine.deepspeed import loading
 from agentgym_train.learning.update import fill_streams, update
@@ -65,7 +66,7 @@ def groups(*, cut):
     made = one_step.groups()
     for number, t in enumerate(t for group in made for t in group.trajectories):
         if cut and number % 2:
-            t.next_ids = [4 + (number * 7 + place) % 280 for place in range(number)]
+            t.next_call = Call([4 + (number * 7 + place) % 280 for place in range(number)])
     return made
 
 

@@ -82,10 +82,10 @@ def learn(model, groups):
 
 
 def digested(groups):
-    turns = [turn for group in groups for t in group.trajectories for turn in t.turns]
+    calls = [call for group in groups for t in group.trajectories for call in t.calls]
     return {
-        "samples": digest([turn.action_ids for turn in turns]),
-        "logps": digest([turn.logps for turn in turns]),
+        "samples": digest([call.action_ids for call in calls]),
+        "logps": digest([call.logps for call in calls]),
     }
 
 

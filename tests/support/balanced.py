@@ -126,7 +126,7 @@ def shared(model, config):
     with closing(engine):
         distributed = engine.distributed
         batch = pack(own(groups(), distributed, EMPTY))
-        shares = share_out(batch, distributed, 64, whole_groups=True)
+        shares = share_out(batch, distributed, 64, unit="group")
         rows = [
             (origin, micro.group_B[row].item(), micro.id_BT[row, micro.valid_BT[row]].tolist())
             for micro, origins in shares

@@ -15,7 +15,7 @@ import torch
 from agentgym_train.algorithms.policy_gradient import GRPO
 from agentgym_train.config import EngineConfig, ModelConfig
 from agentgym_train.data.batching import ForwardOutput, pack
-from agentgym_train.data.types import Group, Trajectory, Turn
+from agentgym_train.data.types import Call, Group, Trajectory, Turn
 from agentgym_train.engine.deepspeed import TrainingEngine, loading
 from agentgym_train.learning.update import update
 from agentgym_train.models import chunked_head
@@ -55,7 +55,9 @@ def groups(played=GROUPS):
     def turn():
         action = ids(5)
         return Turn(
-            "", ids(9), action, [-5.0] * len(action), reward=float(torch.rand(1, generator=rng))
+            "",
+            [Call(ids(9), action, [-5.0] * len(action))],
+            reward=float(torch.rand(1, generator=rng)),
         )
 
     made = [

@@ -6,9 +6,11 @@ import sys
 from pathlib import Path
 
 from agentgym_train import plugins
-from agentgym_train.data.types import Trajectory, Turn
+from agentgym_train.data.types import Call, Trajectory, Turn
 
-TURN = Turn("You see a door.\nIt is shut.", [1], [2], [-0.5], action="open <door>", reward=0.25)
+TURN = Turn(
+    "You see a door.\nIt is shut.", [Call([1], [2], [-0.5])], action="open <door>", reward=0.25
+)
 EPISODES = [
     Trajectory("maze 7", 3, [TURN], score=0.5),
     Trajectory("", 4, [TURN, TURN], success=True),

@@ -18,7 +18,7 @@ from agentgym_envs.pool import EnvDescription
 from agentgym_train import config as configuration
 from agentgym_train import plugins
 from agentgym_train.algorithms.policy_gradient import GRPO
-from agentgym_train.data.types import EpisodeFailure, Group, Trajectory, Turn
+from agentgym_train.data.types import Call, EpisodeFailure, Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError
 from agentgym_train.protocols import StepPlan
@@ -351,7 +351,7 @@ def test_the_engine_cannot_sleep_while_the_generator_works(tmp_path):
 
 
 def test_episodes_from_a_file_have_no_staleness():
-    turn = Turn("seen", [1], [7, 7], [0.0, 0.0])
+    turn = Turn("seen", [Call([1], [7, 7], [0.0, 0.0])])
     groups = [Group(0, [Trajectory("a", 0, [turn])], from_dataset=True)]
     sums = metrics.totals(groups, Distributed(), version=9)
     assert metrics.means(sums | metrics.failed([]))["off_policy"] == 0

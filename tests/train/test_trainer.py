@@ -431,7 +431,7 @@ def test_a_generator_that_is_not_ours_drives_the_whole_trainer_and_sleeps_while_
 
     def log(row, groups):
         rows.append(row)
-        versions.append({turn.version for g in groups for t in g.trajectories for turn in t.turns})
+        versions.append({call.version for g in groups for t in g.trajectories for call in t.calls})
 
     for name in ("load", "session", "sleep", "wake"):
         note(special.generator, name)
@@ -505,7 +505,7 @@ def test_the_policy_is_told_the_rules_of_the_held_out_environment(tmp_path):
         (t,) = evaluate.evaluate(
             env.config, trainer.generator, env.chat.tokenizer, held_out
         ).trajectories
-        assert "Other rules." in env.chat.text(t.turns[0].prompt_ids)
+        assert "Other rules." in env.chat.text(t.calls[0].prompt_ids)
 
 
 @pytest.mark.full

@@ -14,6 +14,7 @@ from .config.constraints import Whole as Whole
 from .config.schema import Config as Config
 from .data.batching import Batch as Batch
 from .data.batching import ForwardOutput as ForwardOutput
+from .data.types import Call as Call
 from .data.types import EpisodeFailure as EpisodeFailure
 from .data.types import EpisodeStatus as EpisodeStatus
 from .data.types import Group as Group
@@ -23,6 +24,7 @@ from .distributed import Distributed as Distributed
 from .errors import ConfigError as ConfigError
 from .errors import ModelError as ModelError
 from .generators.building_blocks import choose as choose
+from .generators.building_blocks import cut_back as cut_back
 from .generators.building_blocks import drop as drop
 from .generators.building_blocks import make_room as make_room
 from .generators.building_blocks import noise as noise

@@ -69,7 +69,7 @@ class Algorithm(ABC):
     Options: ClassVar[Any] = None
     """The dataclass of the options; None: the class itself has them."""
     whole_groups: ClassVar[bool] = False
-    """The loss couples the trajectories of a group, so they must be in one micro-batch."""
+    """The loss couples the episodes of a group, so they must be in one micro-batch."""
     group_size: ClassVar[int | None] = None
     """The number of episodes per group that the algorithm needs; None: any number from
     ``min_group_size`` on."""
@@ -88,6 +88,14 @@ class Algorithm(ABC):
         return options if isinstance(options, cls) else cls(options)  # type: ignore[call-arg]
 
     @property
+    def whole_episodes(self) -> bool:
+        """Whether the loss couples the samples of an episode; then one micro-batch has all of them.
+
+        False by default: the loss is a sum over tokens.
+        """
+        return False
+
+    @property
     def required_streams(self) -> Collection[str]:
         """Keys of :data:`STREAMS` to fill before ``compute_advantages``; none by default."""
         return ()
@@ -98,22 +106,25 @@ class Algorithm(ABC):
     ) -> Batch:
         """Returns the batch with the streams that ``loss`` reads, usually "advantage".
 
-        All processes call it, each with its groups; ``distributed`` sums over processes.
-        ``batch.episode_B`` numbers the trajectories of ``groups`` in order.
+        All processes call it, each with its groups; ``distributed`` sums over processes. A row of
+        the batch is a whole episode: the tokens of all its samples, in order of time.
+        ``batch.episode_B`` numbers the trajectories of ``groups`` in order. All other methods get
+        one row per sample.
         """
 
     @abstractmethod
     def weight(self, batch: Batch) -> float:
-        """Returns this process's part of the divisor of the loss: tokens, trajectories or pairs.
+        """Returns this process's part of the divisor of the loss: tokens, episodes or pairs.
 
-        The trainer sums it over processes. A mini-batch of weight 0 is skipped.
+        The trainer sums it over processes. A mini-batch of weight 0 is skipped. An episode can have
+        several rows; its weight does not depend on their number.
         """
 
     def zero_loss_B(self, batch: Batch) -> Tensor:
-        """Returns which trajectories have a loss of 0 under any policy, as bool of shape (B,).
+        """Returns which rows have a loss of 0 under any policy, as bool of shape (B,).
 
         The trainer calls it after ``compute_advantages``. It runs no forward and no backward pass
-        for these trajectories. Their weight still counts. By default there are none.
+        for these rows. Their weight still counts. By default there are none.
         """
         import torch
 
@@ -123,6 +134,8 @@ class Algorithm(ABC):
     def loss(self, forward: ForwardOutput, micro: Batch) -> tuple[Tensor, dict[str, Tensor]]:
         """Returns the summed loss of a micro-batch, and sums to log.
 
+        A row is a sample. The loss of an episode must not depend on the samples that it was cut
+        into: sum over tokens, and divide by ``micro.episode_tokens_B`` for a mean over an episode.
         The loss must depend on ``forward.logp_BT``, and on ``forward.value_BT`` if "value" is
         required. That holds for an idle micro-batch too: every process runs the same number of
         micro-batches.

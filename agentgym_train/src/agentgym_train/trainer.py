@@ -23,12 +23,13 @@ from agentgym_train.errors import ConfigError, FaultBudgetError, TrainingError
 from agentgym_train.files import write_whole
 from agentgym_train.generators.probe import check_logps
 from agentgym_train.generators.probe import length as probe_length
+from agentgym_train.learning.episodes import add_advantages
 from agentgym_train.learning.update import NotFiniteError, Producer, fill_streams, update
 from agentgym_train.models.loading import load_model
 from agentgym_train.protocols import StepPlan
 from agentgym_train.reporting import metrics
 from agentgym_train.reporting.metrics import FailureLog, MetricsFile
-from agentgym_train.rollout.build import sampling
+from agentgym_train.rollout.build import player_maker, sampling
 from agentgym_train.rollout.pipeline import (
     CollectedStep,
     RolloutPipeline,
@@ -164,7 +165,7 @@ class PolicyTrainer:
             max_tokens=config.micro_batch_tokens,
             groups=groups,
         )
-        batch = self.algorithm.compute_advantages(batch, groups, self.distributed)
+        batch = add_advantages(batch, self.algorithm, groups, self.distributed)
         try:
             return update(
                 self.engine,
@@ -341,6 +342,7 @@ class PolicyTrainer:
             ids=sorted(set(tokenizer.get_vocab().values()) - set(tokenizer.all_special_ids)),
             length=probe_length(model_config),
             dtype=self.config.model.dtype,
+            rewinds=any(player_maker(env.config, env.training, env.chat) for env in self.envs),
         )
 
     def _producers(self, model_path: str) -> dict[str, Producer]:

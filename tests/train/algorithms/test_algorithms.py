@@ -13,9 +13,10 @@ from agentgym_train.algorithms.policy_gradient import GRPO, RLOO, ReinforcePP
 from agentgym_train.algorithms.ppo import PPO
 from agentgym_train.data.batching import ForwardOutput, pack
 from agentgym_train.data.load_balancing import share_out
-from agentgym_train.data.types import Group, Trajectory, Turn
+from agentgym_train.data.types import Call, Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError
+from agentgym_train.learning.episodes import unit
 from agentgym_train.models.policy import token_logps
 from agentgym_train.scorers.rewards import rewarded
 
@@ -25,7 +26,9 @@ ALL = [GRPO, RLOO, ReinforcePP, GiGPO]
 def trajectory(*turns):
     """Turns are (observation, reward); each has two prompt tokens and three sampled ones."""
     return Trajectory(
-        "t", 0, [Turn(seen, [5, 6], [7, 8, 3], [-1.0, -0.5, -0.1], reward=r) for seen, r in turns]
+        "t",
+        0,
+        [Turn(seen, [Call([5, 6], [7, 8, 3], [-1.0, -0.5, -0.1])], reward=r) for seen, r in turns],
     )
 
 
@@ -205,7 +208,7 @@ def test_gradients_flow_through_action_tokens_alone(cls):
 
 def test_truncated_importance_sampling():
     """A token is e² times as probable for the trainer as for the sampler; another is 1/e times."""
-    groups = [Group(0, [Trajectory("t", 0, [Turn("a", [5], [7, 8], [-3.0, -1.0])])])]
+    groups = [Group(0, [Trajectory("t", 0, [Turn("a", [Call([5], [7, 8], [-3.0, -1.0])])])])]
     batch = pack(groups).with_streams(
         old=torch.tensor([[0.0, -1.0, -2.0]]), advantage=torch.ones(1, 3)
     )
@@ -220,7 +223,7 @@ def test_gspo_clips_whole_trajectories():
 
     Per token, the second ratio would not be clipped.
     """
-    groups = [Group(0, [Trajectory("t", 0, [Turn("a", [5], [7, 8], [-1.0, -1.0])])])]
+    groups = [Group(0, [Trajectory("t", 0, [Turn("a", [Call([5], [7, 8], [-1.0, -1.0])])])])]
     batch = pack(groups).with_streams(advantage=torch.ones(1, 3))
     logp = torch.tensor([[0.0, -0.5, -1.1]], requires_grad=True)
     algorithm = GRPO(ratio="sequence", loss_reduction="sequence", clip_high=0.1)
@@ -284,7 +287,7 @@ def test_dpo_by_hand():
     assert sums["pairs_right"] == 1
     assert (algorithm.weight(batch), algorithm.weight(batch.idle())) == (1, 0)
     assert algorithm.per_weight == {"pairs_right"}
-    (share,) = share_out(batch, Distributed(), 1, whole_groups=algorithm.whole_groups)
+    (share,) = share_out(batch, Distributed(), 1, unit=unit(algorithm))
     assert len(share.micro.group_B) == 2, "a pair stays together"
     idle = batch.idle()
     zero, _ = algorithm.loss(ForwardOutput(*[torch.zeros(1, 1, requires_grad=True)] * 2), idle)

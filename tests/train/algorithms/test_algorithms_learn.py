@@ -11,7 +11,7 @@ import torch
 
 from agentgym_train import plugins
 from agentgym_train.data.batching import pack
-from agentgym_train.data.types import Group, Trajectory, Turn
+from agentgym_train.data.types import Call, Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
 from agentgym_train.learning.update import fill_streams
 from agentgym_train.models.policy import token_logps
@@ -46,13 +46,13 @@ def play(model, start, rng):
         action = int(torch.multinomial(logp.exp(), 1, generator=rng))
         right = action == BEST[state]
         turns.append(
-            Turn(str(state), [state], [action], [float(logp[action])], reward=float(right))
+            Turn(str(state), [Call([state], [action], [float(logp[action])])], reward=float(right))
         )
         if not right:
             cut = False
             break
         state = STATES[1 - STATES.index(state)]
-    return Trajectory("", start, turns, next_ids=[state] if cut else None)
+    return Trajectory("", start, turns, next_call=Call([state]) if cut else None)
 
 
 def learn(algorithm, *, seed, steps=60, lr=0.1, critic="head"):

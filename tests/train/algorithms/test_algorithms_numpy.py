@@ -10,7 +10,7 @@ import torch
 
 from agentgym_train import plugins
 from agentgym_train.data.batching import ForwardOutput, pack
-from agentgym_train.data.types import Group, Trajectory, Turn
+from agentgym_train.data.types import Call, Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
 
 EPS = 1e-6
@@ -25,9 +25,7 @@ def played(rng, size):
         seen, reward = f"room {rng.integers(2)}", float(rng.integers(0, 5)) / 4
         return Turn(
             seen,
-            [1] * int(rng.integers(1, 4)),
-            rng.integers(0, 99, count).tolist(),
-            logps,
+            [Call([1] * int(rng.integers(1, 4)), rng.integers(0, 99, count).tolist(), logps)],
             reward=reward,
         )
 
@@ -50,7 +48,7 @@ class Case:
         rng = np.random.default_rng(seed)
         self.groups = played(rng, size)
         self.episodes = [t for g in self.groups for t in g.trajectories]
-        self.old = [np.concatenate([turn.logps for turn in t.turns]) for t in self.episodes]
+        self.old = [np.concatenate([call.logps for call in t.calls]) for t in self.episodes]
         self.new, self.reference = (
             [o + rng.normal(0, 0.4, len(o)) for o in self.old] for _ in range(2)
         )
@@ -177,7 +175,7 @@ def test_reinforce_pp(seed):
     )
     to_go = []
     for t, old, reference in zip(case.episodes, case.old, case.reference, strict=True):
-        turns = np.concatenate([[n] * len(turn.action_ids) for n, turn in enumerate(t.turns)])
+        turns = np.concatenate([[n] * len(call.action_ids) for n, call in enumerate(t.calls)])
         earned = -0.1 * (old - reference)
         for n, turn in enumerate(t.turns):
             earned[np.flatnonzero(turns == n)[-1]] += turn.reward
@@ -212,7 +210,7 @@ def test_gigpo(seed):
                     if len(set(among)) > 1
                     else 0.0
                 )
-                mine += [base + 0.7 * step] * len(turn.action_ids)
+                mine += [base + 0.7 * step] * len(turn.calls[0].action_ids)
             advantages.append(np.array(mine))
     assert anchored > 5
     assert case.ours() == pytest.approx(case.surrogate(advantages), rel=1e-4, abs=1e-5)

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from agentgym_train.algorithms.ppo import PPO
 from agentgym_train.data.batching import pack
-from agentgym_train.data.types import Group, Trajectory, Turn
+from agentgym_train.data.types import Call, Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
 
 PER = pytest.mark.parametrize("per", ["token", "turn"])
 
 
 def turn(tokens, reward):
-    return Turn("", [5, 5], [7] * tokens, [-1.0] * tokens, reward=reward)
+    return Turn("", [Call([5, 5], [7] * tokens, [-1.0] * tokens)], reward=reward)
 
 
 def credited(episodes, values, next_values, **options):

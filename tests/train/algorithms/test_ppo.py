@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from agentgym_train.algorithms.ppo import PPO
 from agentgym_train.data.batching import ForwardOutput, pack
-from agentgym_train.data.types import EpisodeStatus, Group, Trajectory, Turn
+from agentgym_train.data.types import Call, EpisodeStatus, Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
 from agentgym_train.learning.advantages import gae, returns_to_go
 from agentgym_train.learning.losses import clipped_value_loss
 
 
 def turn(tokens, reward, prompt=2):
-    return Turn("", [5] * prompt, [7] * tokens, [-1.0] * tokens, reward=reward)
+    return Turn("", [Call([5] * prompt, [7] * tokens, [-1.0] * tokens)], reward=reward)
 
 
 def credited(groups, values, **options):

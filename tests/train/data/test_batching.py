@@ -5,12 +5,12 @@ from raised import raises
 
 from agentgym_train.data.batching import pack
 from agentgym_train.data.load_balancing import share_out
-from agentgym_train.data.types import Group, Trajectory, Turn
+from agentgym_train.data.types import Call, Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
 from agentgym_train.learning.update import fill_streams
 
 turns = st.builds(
-    lambda p, a, r, v: Turn("", p, a, [-0.5] * len(a), v, reward=r),
+    lambda p, a, r, v: Turn("", [Call(p, a, [-0.5] * len(a), version=v)], reward=r),
     st.lists(st.integers(4, 99), max_size=6),
     st.lists(st.integers(4, 99), min_size=1, max_size=4),
     st.sampled_from([0.0, 0.25, 1.0]),
@@ -32,8 +32,8 @@ def test_the_documented_example():
         "",
         0,
         [
-            Turn("", [1, 2, 3], [4, 5], [-1, -2], 7, reward=0.5),
-            Turn("", [6, 7], [8], [-3], 8, reward=1.0),
+            Turn("", [Call([1, 2, 3], [4, 5], [-1, -2], version=7)], reward=0.5),
+            Turn("", [Call([6, 7], [8], [-3], version=8)], reward=1.0),
         ],
     )
     batch = pack([Group(0, [t])])
@@ -48,14 +48,15 @@ def test_the_documented_example():
 def by_token(groups):
     """Packs token by token: the streams of each trajectory with an action, as lists."""
     rows = []
-    for t in (t for g in groups for t in g.trajectories if any(n.action_ids for n in t.turns)):
+    for t in (t for g in groups for t in g.trajectories if any(n.action_ids for n in t.calls)):
         row = []
         for number, turn in enumerate(t.turns):
-            for token in turn.prompt_ids:
-                row.append((token, True, False, 0.0, 0.0, number, turn.version))
-            for place, token in enumerate(turn.action_ids):
-                reward = turn.reward if place == len(turn.action_ids) - 1 else 0.0
-                row.append((token, True, True, turn.logps[place], reward, number, turn.version))
+            (call,) = turn.calls
+            for token in call.prompt_ids:
+                row.append((token, True, False, 0.0, 0.0, number, call.version))
+            for place, token in enumerate(call.action_ids):
+                reward = turn.reward if place == len(call.action_ids) - 1 else 0.0
+                row.append((token, True, True, call.logps[place], reward, number, call.version))
         rows.append(row)
     width = max(map(len, rows), default=1)
     nothing = (0, False, False, 0.0, 0.0, 0, 0)
@@ -73,7 +74,9 @@ FIELDS = {
     "version_BT": torch.int64,
 }
 uneven_turns = st.builds(
-    lambda p, a, r, v: Turn("", p, [i for i, _ in a], [logp for _, logp in a], v, reward=r),
+    lambda p, a, r, v: Turn(
+        "", [Call(p, [i for i, _ in a], [logp for _, logp in a], version=v)], reward=r
+    ),
     st.lists(st.integers(0, 99), max_size=6),
     st.lists(st.tuples(st.integers(0, 99), st.floats(-9, 0)), max_size=4),
     st.floats(-2, 2) | st.integers(-2, 2),
@@ -93,7 +96,7 @@ def test_packing_by_turn_equals_packing_by_token(rows):
 
 
 def test_each_action_token_needs_a_log_probability():
-    turns = [Turn("", [1], [2, 3], [-1.0]), Turn("", [1], [2], [-1.0, -2.0])]
+    turns = [Turn("", [Call([1], [2, 3], [-1.0])]), Turn("", [Call([1], [2], [-1.0, -2.0])])]
     with raises(ValueError, "2 action tokens", "1 log-probabilities"):
         pack([Group(0, [Trajectory("", 0, turns)])])
 
@@ -101,7 +104,7 @@ def test_each_action_token_needs_a_log_probability():
 def test_a_stream_is_filled_in_the_batchs_order_and_at_action_tokens_alone():
     lengths = [3, 9, 1, 5]
     trajectories = [
-        Trajectory("", 0, [Turn("", [7, 7], [n] * length, [-1.0] * length, 0)])
+        Trajectory("", 0, [Turn("", [Call([7, 7], [n] * length, [-1.0] * length, version=0)])])
         for n, length in enumerate(lengths, 4)
     ]
     batch = pack([Group(0, trajectories)])
@@ -123,9 +126,9 @@ def test_the_reward_reaches_action_tokens_and_nothing_is_lost(groups):
     assert batch.reward_BT[~batch.action_BT].abs().sum() == 0
     returns = torch.tensor([t.total_reward for t in everything], dtype=torch.float64)
     torch.testing.assert_close(batch.return_B(), returns)
-    assert batch.action_tokens == sum(len(turn.action_ids) for t in everything for turn in t.turns)
+    assert batch.action_tokens == sum(len(call.action_ids) for t in everything for call in t.calls)
     for row, t in enumerate(everything):
-        ids = [i for turn in t.turns for i in turn.prompt_ids + turn.action_ids]
+        ids = [i for call in t.calls for i in call.prompt_ids + call.action_ids]
         assert batch.id_BT[row, batch.valid_BT[row]].tolist() == ids
         assert batch.action_BT.shape == batch.id_BT.shape
 
@@ -156,13 +159,13 @@ def test_splitting_keeps_every_trajectory_once_and_the_bound(groups, bound, part
 
 def test_a_process_with_one_group_shares_in_mini_batches():
     """Two processes with one group each, two parts: each part is empty on one process."""
-    made = [Group(n, [Trajectory("", 0, [Turn("", [1], [2], [-1.0])])]) for n in range(2)]
+    made = [Group(n, [Trajectory("", 0, [Turn("", [Call([1], [2], [-1.0])])])]) for n in range(2)]
     sizes = [[mini.action_tokens for mini in pack([group]).mini_batches(2, 2)] for group in made]
     assert sizes == [[1, 0], [0, 1]]
 
 
 def test_rows_know_their_episode():
-    done, empty = Turn("", [1], [2], [-1.0]), Turn("", [1])
+    done, empty = Turn("", [Call([1], [2], [-1.0])]), Turn("", [Call([1])])
     made = [
         Group(3, [Trajectory("a", 0, [done]), Trajectory("b", 0, [empty])]),
         Group(5, [Trajectory("c", 0, [done])]),
@@ -172,14 +175,14 @@ def test_rows_know_their_episode():
 
 
 def test_an_idle_batch_carries_no_loss():
-    idle = pack([Group(0, [Trajectory("", 0, [Turn("", [1], [2], [-1.0])])])]).idle()
+    idle = pack([Group(0, [Trajectory("", 0, [Turn("", [Call([1], [2], [-1.0])])])])]).idle()
     assert idle.action_tokens == 0
     assert idle.valid_BT.tolist() == [[True]]
 
 
 def test_masked_cut_actions_keep_their_reward_and_leave_the_loss():
-    whole = Turn("", [1, 2], [3, 4], [-0.1, -0.2], reward=0.25)
-    cut = Turn("", [5], [6, 7], [-0.3, -0.4], reward=0.5, cut=True)
+    whole = Turn("", [Call([1, 2], [3, 4], [-0.1, -0.2])], reward=0.25)
+    cut = Turn("", [Call([5], [6, 7], [-0.3, -0.4], cut=True)], reward=0.5)
     groups = [Group(0, [Trajectory("a", 0, [whole, cut]), Trajectory("a", 0, [cut])])]
     masked, plain = pack(groups, mask_cut_actions=True), pack(groups)
     assert masked.action_BT.tolist() == [[0, 0, 1, 1, 0, 0, 0], [0] * 7]

@@ -12,13 +12,19 @@ import torch
 
 from agentgym_envs.errors import MissingExtra
 from agentgym_train.data.batching import Batch
-from agentgym_train.data.types import EpisodeFailure, EpisodeStatus, Group, Trajectory, Turn
+from agentgym_train.data.types import Call, EpisodeFailure, EpisodeStatus, Group, Trajectory, Turn
 from agentgym_train.data.values import pack, unpack
 from agentgym_train.errors import CheckpointError, TrainingError
 
-TURN = Turn("a\ud800\n", [1, 2], [3], [-0.1, -math.inf], 2, "go", 0.1 + 0.2, True, cut=True)
+TURN = Turn(
+    "a\ud800\n",
+    [Call([1, 2], [3], [-0.1, -math.inf], version=2, cut=True)],
+    action="go",
+    reward=0.1 + 0.2,
+    invalid=True,
+)
 TRAJECTORY = Trajectory(
-    "task", 2**70, [TURN], EpisodeStatus.TRUNCATED_HORIZON, np.float64(0.1), next_ids=[]
+    "task", 2**70, [TURN], EpisodeStatus.TRUNCATED_HORIZON, np.float64(0.1), next_call=Call([])
 )
 VALUES = [
     None,
@@ -85,7 +91,7 @@ def test_numbers_of_all_kinds_arrive_bit_for_bit():
     ]
     same(unpack(pack(tensors)), [each.detach() for each in tensors])
     batch = Batch(
-        *[torch.ones(1, 2)] * 7, *[torch.zeros(1)] * 2, streams={"value": torch.ones(1, 2)}
+        *[torch.ones(1, 2)] * 8, *[torch.zeros(1)] * 3, streams={"value": torch.ones(1, 2)}
     )
     same(unpack(pack([batch])), [batch])
 

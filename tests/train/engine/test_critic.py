@@ -23,7 +23,7 @@ from transformers import AutoModel, AutoModelForCausalLM
 
 from agentgym_train.algorithms.ppo import PPO
 from agentgym_train.data.batching import ForwardOutput, pack
-from agentgym_train.data.types import Turn
+from agentgym_train.data.types import Call, Turn
 from agentgym_train.distributed import Distributed
 from agentgym_train.engine.critic import ValueHeadPolicy
 from agentgym_train.learning.update import NotFiniteError, fill_streams
@@ -79,11 +79,11 @@ class Plain:
         """Returns the value after each next prompt, one trajectory at a time; 0 without one."""
         found = []
         for t in (t for group in groups for t in group.trajectories):
-            if t.next_ids is None:
+            if t.next_call is None:
                 found.append(0.0)
                 continue
-            played = [token for u in t.turns for token in (*u.prompt_ids, *u.action_ids)]
-            ids = torch.tensor([[*played, *t.next_ids]])
+            played = [token for c in t.calls for token in (*c.prompt_ids, *c.action_ids)]
+            ids = torch.tensor([[*played, *t.next_call.prompt_ids]])
             hidden = self.trunk(ids).last_hidden_state[0, -1].float()
             found.append(float(hidden @ self.head.weight[0].float() + self.head.bias.float()))
         return torch.tensor(found)
@@ -242,13 +242,13 @@ def test_values_are_those_of_the_update_and_next_values_those_of_a_longer_episod
         groups=groups,
     )
     longer = deepcopy(groups)
-    for t in (t for group in longer for t in group.trajectories if t.next_ids is not None):
-        t.turns.append(Turn("", t.next_ids, [9], [-1.0]))
+    for t in (t for group in longer for t in group.trajectories if t.next_call is not None):
+        t.turns.append(Turn("", [Call(t.next_call.prompt_ids, [9], [-1.0])]))
     with torch.no_grad():
         plain_BT, longer_BT = judge.values(pack(groups)), judge.values(pack(longer))
     used_BT, next_B = batch.streams["value"], batch.streams["next_value"].sum(1)
     torch.testing.assert_close(used_BT, plain_BT.where(batch.action_BT, 0.0), atol=1e-5, rtol=1e-4)
-    cut_B = torch.tensor([t.next_ids is not None for group in groups for t in group.trajectories])
+    cut_B = torch.tensor([t.next_call is not None for group in groups for t in group.trajectories])
     ends_B = pack(longer).valid_BT.sum(1) - 1
     wanted_B = longer_BT.gather(1, ends_B[:, None])[:, 0].where(cut_B, 0.0)
     torch.testing.assert_close(next_B, wanted_B, atol=1e-5, rtol=1e-4)

@@ -19,7 +19,7 @@ from transformers import CONFIG_MAPPING, AutoModelForCausalLM
 from agentgym_train.algorithms.policy_gradient import GRPO
 from agentgym_train.config import EngineConfig, ModelConfig
 from agentgym_train.data.batching import pack
-from agentgym_train.data.types import Group, Trajectory, Turn
+from agentgym_train.data.types import Call, Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
 from agentgym_train.engine.deepspeed import TrainingEngine
 from agentgym_train.engine.zero_config import check_zero
@@ -138,7 +138,7 @@ def norm(model, *, micro_batch_tokens, dtype="bfloat16", trajectories=192):
     rng = torch.Generator().manual_seed(0)
     ids = torch.randint(4, 290, (trajectories, 3), generator=rng).tolist()
     rows = [
-        Trajectory("", 0, [Turn("", i[:2], i[2:], [-5.0], reward=float(n % 2))])
+        Trajectory("", 0, [Turn("", [Call(i[:2], i[2:], [-5.0])], reward=float(n % 2))])
         for n, i in enumerate(ids)
     ]
     config = EngineConfig(lr=0.0, micro_batch_tokens=micro_batch_tokens)

@@ -30,19 +30,17 @@ def test_the_clipped_surrogate():
 def test_ratios_per_token_and_per_sequence():
     logp = torch.tensor([[9.0, -1.0, -2.0, 9.0, -0.5]])
     old = torch.tensor([[0.0, -1.5, -1.0, 0.0, -0.9]])
-    assert log_ratios(logp, old, ACTIONS, per="token")[0].tolist() == pytest.approx(
-        [0, 0.5, -1.0, 0, 0.4]
-    )
+    assert log_ratios(logp, old, ACTIONS)[0].tolist() == pytest.approx([0, 0.5, -1.0, 0, 0.4])
     mean = (0.5 - 1.0 + 0.4) / 3
-    assert log_ratios(logp, old, ACTIONS, per="sequence")[0].tolist() == pytest.approx(
-        [0, mean, mean, 0, mean]
-    )
+    assert log_ratios(logp, old, ACTIONS, member_B=torch.arange(len(logp)))[
+        0
+    ].tolist() == pytest.approx([0, mean, mean, 0, mean])
 
 
 def test_cispo_bounds_the_weight_and_keeps_the_gradient():
     logp = torch.tensor([[-1.0, -2.0]], requires_grad=True)
     old = torch.tensor([[-3.0, -2.1]])
-    ratios = log_ratios(logp, old, torch.ones(1, 2, dtype=torch.bool), per="token")
+    ratios = log_ratios(logp, old, torch.ones(1, 2, dtype=torch.bool))
     loss, bounded = cispo_surrogate(logp, ratios, torch.tensor([[2.0, 3.0]]), high=0.2)
     loss.sum().backward()
     # exp(2) is bounded to 1.2; exp(0.1) is not
@@ -57,7 +55,7 @@ def test_no_ratio_overflows(log_ratio, advantage):
     """exp(200) is infinite in float32, and infinity times an advantage of 0 would be NaN."""
     one = torch.tensor([[True]])
     logp = torch.tensor([[log_ratio]], requires_grad=True)
-    ratios = log_ratios(logp, torch.zeros(1, 1), one, per="token")
+    ratios = log_ratios(logp, torch.zeros(1, 1), one)
     loss, _ = clipped_surrogate(ratios, torch.tensor([[advantage]]), low=0.2, high=0.2)
     loss.sum().backward()
     assert loss.isfinite().all()
@@ -105,9 +103,12 @@ def test_k3_pulls_a_token_that_is_far_away_with_a_bounded_force():
 
 def test_what_a_token_counts():
     rows = torch.cat([ACTIONS, torch.zeros_like(ACTIONS)])
-    assert token_weights(rows, "token").tolist() == [[0, 1, 1, 0, 1], [0] * 5]
+    assert token_weights(rows, rows.sum(1), "token").tolist() == [[0, 1, 1, 0, 1], [0] * 5]
     third = pytest.approx(1 / 3)
-    assert token_weights(rows, "sequence").tolist() == [[0, third, third, 0, third], [0] * 5]
+    assert token_weights(rows, rows.sum(1), "sequence").tolist() == [
+        [0, third, third, 0, third],
+        [0] * 5,
+    ]
 
 
 def test_entropy_of_the_tokens_that_matter():

@@ -16,7 +16,7 @@ from agentgym_train.algorithms.offline import DPO
 from agentgym_train.algorithms.policy_gradient import GRPO, RLOO, ReinforcePP
 from agentgym_train.algorithms.ppo import PPO
 from agentgym_train.data.batching import pack
-from agentgym_train.data.types import Group, Trajectory, Turn
+from agentgym_train.data.types import Call, Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
 from agentgym_train.learning.advantages import group_centred, leave_one_out, whitened
 from agentgym_train.reporting import metrics
@@ -58,7 +58,7 @@ def equal_ends(draw):
 def episode(rewards):
     """Returns an episode with a token of prompt and of action per turn; openings are equal."""
     turns = [
-        Turn("opening" if n == 0 else f"{n} {id(rewards)}", [1], [2], [-1.0], reward=reward)
+        Turn("opening" if n == 0 else f"{n} {id(rewards)}", [Call([1], [2], [-1.0])], reward=reward)
         for n, reward in enumerate(rewards)
     ]
     return Trajectory("task", 0, turns)

@@ -3,14 +3,15 @@
 import torch
 
 from agentgym_train.data.batching import pack
-from agentgym_train.data.types import Group, Trajectory, Turn
+from agentgym_train.data.types import Call, Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
 from agentgym_train.learning.update import fill_streams
 
 
 def episode(*turns, next_ids=None):
-    made = [Turn("", prompt, action, [-1.0] * len(action)) for prompt, action in turns]
-    return Trajectory("", 0, made, next_ids=next_ids)
+    made = [Turn("", [Call(prompt, action, [-1.0] * len(action))]) for prompt, action in turns]
+    next_call = None if next_ids is None else Call(next_ids)
+    return Trajectory("", 0, made, next_call=next_call)
 
 
 def values(micro):
@@ -34,7 +35,7 @@ CUT = episode(([1, 2], [3]), ([4], [5, 6]), next_ids=[7, 8])
 COMPLETED = episode(([1], [2, 3]))
 LONGER_PROMPT = episode(([10], [20]), next_ids=[30, 40, 50, 60, 70, 80, 90])
 EMPTY_PROMPT = episode(([3], [4, 5]), next_ids=[])
-UNPLAYED = Trajectory("", 0, [], next_ids=[9])
+UNPLAYED = Trajectory("", 0, [], next_call=Call([9]))
 GROUPS = [
     Group(0, [UNPLAYED, CUT]),
     Group(1, []),

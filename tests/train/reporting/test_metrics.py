@@ -11,7 +11,7 @@ import tiny
 
 from agentgym_envs.pool import EnvDescription
 from agentgym_train import config as configuration
-from agentgym_train.data.types import EpisodeStatus, Group, Trajectory, Turn
+from agentgym_train.data.types import Call, EpisodeStatus, Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
 from agentgym_train.protocols import StepPlan
 from agentgym_train.reporting import metrics
@@ -20,8 +20,8 @@ from agentgym_train.scorers.penalty import Penalty
 from agentgym_train.trainer import PolicyTrainer
 
 
-def turn(tokens, **more):
-    return Turn("seen", [1, 2], [7] * tokens, [-1.0] * tokens, **more)
+def turn(tokens, *, invalid=False, **more):
+    return Turn("seen", [Call([1, 2], [7] * tokens, [-1.0] * tokens, **more)], invalid=invalid)
 
 
 PLAN = StepPlan(0, 9, range(1))
@@ -56,6 +56,7 @@ def test_means_by_hand():
             "action_tokens": 20,
             "filtered_tokens": 0,
             "turns": 1.25,
+            "samples": 1.0,
             "action_length": 4.0,
             "invalid": 0.2,
             "cut_actions": 0.4,
@@ -122,13 +123,7 @@ def test_what_is_not_learned_from_was_played_all_the_same(tmp_path):
     excluded = [sums.pop("filtered_tokens") for sums in (everything, nothing, half)]
     assert excluded[0] == 0
     assert (
-        excluded[1]
-        + sum(
-            len(turn.prompt_ids) + len(turn.action_ids)
-            for group in dropped
-            for t in group.trajectories
-            for turn in t.turns
-        )
+        excluded[1] + sum(t.length for group in dropped for t in group.trajectories)
         == everything["tokens"]
     )
     assert 0 < excluded[2] < everything["tokens"]

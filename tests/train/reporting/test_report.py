@@ -7,7 +7,7 @@ from rich.console import Console
 
 from agentgym_envs.evaluate import tables
 from agentgym_envs.terminal import CommandConsole
-from agentgym_train.data.types import Trajectory, Turn
+from agentgym_train.data.types import Call, Trajectory, Turn
 from agentgym_train.evaluation import evaluate
 from agentgym_train.reporting import report
 
@@ -87,10 +87,10 @@ def test_many_cut_actions_are_warned_of_once_per_environment():
 
 
 def test_an_episode_shows_its_cut_actions():
-    turns = [Turn("seen", [1], [2], [-1.0], action="go", cut=cut) for cut in (False, True)]
+    turns = [Turn("seen", [Call([1], [2], [-1.0], cut=cut)], action="go") for cut in (False, True)]
     assert report.as_text(Trajectory("a", 0, turns)).count("`go` (cut)") == 1
 
 
 def test_an_evaluation_counts_cut_actions():
-    turns = [Turn("seen", [1], [2], [-1.0], cut=cut) for cut in (False, True, False, True)]
+    turns = [Turn("seen", [Call([1], [2], [-1.0], cut=cut)]) for cut in (False, True, False, True)]
     assert evaluate.summary([Trajectory("a", 0, turns)])["cut_actions"] == 0.5

@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 from agentgym_envs.feedback import record
 from agentgym_train import cli, plugins
 from agentgym_train.data.recorded import EpochSampler
-from agentgym_train.data.types import Group, Trajectory, Turn
+from agentgym_train.data.types import Call, Group, Trajectory, Turn
 from agentgym_train.errors import ConfigError, TemplateError, TrainingError
 from agentgym_train.learning.losses import bradley_terry
 from agentgym_train.models.loading import load_tokenizer
@@ -430,7 +430,7 @@ def test_a_run_leaves_a_model_for_transformers_and_the_scorer(tmp_path, model, f
 
     options = {"name": "reward_model", "path": str(folder / "model")}
     turns = [
-        Turn(t["observation"], [5], [7], [-1.0], action=t["response"])
+        Turn(t["observation"], [Call([5], [7], [-1.0])], action=t["response"])
         for t in judged.episode(1, 3)["turns"]
     ]
     plugins.make(plugins.SCORER, options).check(context().config, context().training)

@@ -8,7 +8,7 @@ import tiny
 from scripted import ScriptedGenerator, collect, play
 
 from agentgym_envs.pool import EnvPool
-from agentgym_train.data.types import EpisodeStatus
+from agentgym_train.data.types import Call, EpisodeStatus, Trajectory
 from agentgym_train.protocols import SamplingOptions
 from agentgym_train.rollout.collector import GLANCE, EpisodeCollector, noise_seeds
 from agentgym_train.rollout.tasks import EpisodeStart
@@ -34,9 +34,9 @@ def test_an_episode_is_what_the_environment_says():
     )
     assert (a.task_id, a.seed) == (info["task_id"], 5)
     assert [t.reward for t in a.turns] == [0.0] * (len(plan) - 1) + [1.0]
-    assert {t.version for t in a.turns} == {4}
-    assert [t.prompt_ids for t in a.turns] == [t.prompt_ids for t in b.turns]
-    ids = [i for t in a.turns for i in t.prompt_ids + t.action_ids]
+    assert {c.version for c in a.calls} == {4}
+    assert [c.prompt_ids for c in a.calls] == [c.prompt_ids for c in b.calls]
+    ids = [i for c in a.calls for i in c.prompt_ids + c.action_ids]
     full = chat.render(chat.messages([t.observation for t in a.turns], plan), prompt=False)
     # The framework ends the last message only when another follows.
     assert ids == chat.tokenizer(full, add_special_tokens=False)["input_ids"][: len(ids)]
@@ -89,27 +89,27 @@ def test_the_prompt_after_a_cut_is_the_one_that_would_have_followed():
     """The same episode with a longer horizon shows it."""
     (longer, _), (kept, _), (plain, _) = cut(4), cut(3, keep_next=True), cut(3)
     assert kept.status is EpisodeStatus.TRUNCATED_HORIZON
-    assert kept.next_ids == longer.turns[3].prompt_ids
+    assert kept.next_call == Call(longer.calls[3].prompt_ids)
     assert kept.turns == plain.turns == longer.turns[:3], "it is no turn"
-    assert plain.next_ids is longer.next_ids is None
+    assert plain.next_call is longer.next_call is None
 
 
 def test_a_completed_episode_has_no_next_prompt():
     assert cut(5, keep_next=True)[0].status is EpisodeStatus.COMPLETED
-    assert cut(5, keep_next=True)[0].next_ids is None
+    assert cut(5, keep_next=True)[0].next_call is None
 
 
 def test_a_next_prompt_must_fit_into_the_context_with_an_action():
     """Room for the prompt alone is not enough: no action could have followed at any horizon."""
     longer, _ = cut(4)
     room = 8  # the script's max_new_tokens
-    needed = sum(len(t.prompt_ids) + len(t.action_ids) for t in longer.turns[:3])
-    needed += len(longer.turns[3].prompt_ids) + room
+    needed = sum(len(c.prompt_ids) + len(c.action_ids) for c in longer.calls[:3])
+    needed += len(longer.calls[3].prompt_ids) + room
     fits, tight = (cut(3, keep_next=True, max_context=needed - less)[0] for less in (0, 1))
-    assert fits.next_ids == longer.turns[3].prompt_ids
-    assert (tight.status, tight.next_ids) == (EpisodeStatus.TRUNCATED_HORIZON, None)
+    assert fits.next_call == Call(longer.calls[3].prompt_ids)
+    assert (tight.status, tight.next_call) == (EpisodeStatus.TRUNCATED_HORIZON, None)
     full, _ = cut(4, keep_next=True, max_context=needed - 1)
-    assert (full.status, full.next_ids) == (EpisodeStatus.TRUNCATED_CONTEXT, None)
+    assert (full.status, full.next_call) == (EpisodeStatus.TRUNCATED_CONTEXT, None)
 
 
 def test_a_limit_of_the_environment_itself_is_a_cut_too():
@@ -120,7 +120,7 @@ def test_a_limit_of_the_environment_itself_is_a_cut_too():
         )
     (t,) = group.trajectories
     assert (t.status, len(t.turns)) == (EpisodeStatus.TRUNCATED_HORIZON, 3)
-    assert t.next_ids
+    assert t.next_call
 
 
 def test_a_retried_episode_keeps_the_prompt_of_its_last_try(tmp_path):
@@ -140,8 +140,7 @@ def test_a_full_context_is_a_truncation_of_its_own():
     )
     (t,) = group.trajectories
     assert t.status is EpisodeStatus.TRUNCATED_CONTEXT
-    tokens = sum(len(turn.prompt_ids) + len(turn.action_ids) for turn in t.turns)
-    assert 40 < tokens <= 80
+    assert 40 < t.length <= 80
 
 
 def test_the_context_holds_the_conversation_and_room_for_one_more_action(tmp_path):
@@ -159,11 +158,8 @@ def test_the_context_holds_the_conversation_and_room_for_one_more_action(tmp_pat
 
     _, turns = played(10_000)
     room = 8  # the script's max_new_tokens
-    needed = (
-        sum(len(turn.prompt_ids) + len(turn.action_ids) for turn in turns)
-        - len(turns[-1].action_ids)
-        + room
-    )
+    whole = Trajectory("", 0, turns)
+    needed = whole.length - len(whole.calls[-1].action_ids) + room
     assert played(needed) == (EpisodeStatus.COMPLETED, turns)
     assert played(needed - 1) == (EpisodeStatus.TRUNCATED_CONTEXT, turns[:4])
     retried = played(needed, fault="raise", at=3, marker=str(tmp_path / "failed"))

@@ -25,7 +25,7 @@ from agentgym_train import config as configuration
 from agentgym_train.algorithms.policy_gradient import GRPO
 from agentgym_train.config import EnvConfig
 from agentgym_train.data.batching import pack
-from agentgym_train.data.types import EpisodeStatus, Group, Trajectory, Turn
+from agentgym_train.data.types import Call, EpisodeStatus, Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
 from agentgym_train.engine import checkpoint
 from agentgym_train.errors import (
@@ -44,7 +44,7 @@ def played():
     """Two groups; an episode of the second had no room for a turn."""
 
     def turn(seen, action, reward, invalid=False):
-        return Turn(seen, [5], [7], [-1.0], action=action, reward=reward, invalid=invalid)
+        return Turn(seen, [Call([5], [7], [-1.0])], action=action, reward=reward, invalid=invalid)
 
     won = Trajectory(
         "a",
@@ -60,7 +60,7 @@ def played():
         [turn("Exits: east " * n, "go east", 0.5, invalid=n == 2) for n in (1, 2, 3)],
         score=1.5,
     )
-    long.status, long.turns[1].cut = EpisodeStatus.TRUNCATED_CONTEXT, True
+    long.status, long.turns[1].calls[0].cut = EpisodeStatus.TRUNCATED_CONTEXT, True
     unplayed = Trajectory("b", 2, status=EpisodeStatus.TRUNCATED_CONTEXT)
     return [Group(0, [won, lost]), Group(3, [long, unplayed])]
 
@@ -422,8 +422,10 @@ def test_a_scorer_that_builds_none_is_named(monkeypatch):
 
 def test_an_episode_that_the_context_ended_does_not_escape_a_penalty():
     """Three episodes fail at −1; the fourth rambles until the context ends it at 0."""
-    failed = [Trajectory("a", 0, [Turn("", [1], [2], [-1.0], reward=-1.0)]) for _ in range(3)]
-    long = Turn("", [1], [2] * 60, [-1.0] * 60)
+    failed = [
+        Trajectory("a", 0, [Turn("", [Call([1], [2], [-1.0])], reward=-1.0)]) for _ in range(3)
+    ]
+    long = Turn("", [Call([1], [2] * 60, [-1.0] * 60)])
     rambling = Trajectory("a", 0, [long], EpisodeStatus.TRUNCATED_CONTEXT)
     groups = [Group(0, [*failed, rambling])]
 

@@ -18,7 +18,7 @@ from agentgym_train import config as configuration
 from agentgym_train import plugins
 from agentgym_train.algorithms.policy_gradient import GRPO
 from agentgym_train.config import EnvConfig, ScratchConfig
-from agentgym_train.data.types import EpisodeFailure, EpisodeStatus, Trajectory, Turn
+from agentgym_train.data.types import Call, EpisodeFailure, EpisodeStatus, Trajectory, Turn
 from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError, ModelError
 from agentgym_train.evaluation import episodes, evaluate
@@ -82,7 +82,7 @@ def test_what_a_turn_has_earned_stays_when_others_go_on():
 
     Later steps of other agents do not change that.
     """
-    turns = {agent: [Turn("", []), Turn("", [])] for agent in SEATS}
+    turns = {agent: [Turn("", [Call([])]), Turn("", [Call([])])] for agent in SEATS}
     agents = {
         agent: _AgentState(n, Trajectory("t", 0, turns=turns[agent], agent=agent))
         for n, agent in enumerate(SEATS)
@@ -141,8 +141,8 @@ def test_the_agent_that_would_act_next_has_the_prompt_after_a_cut():
     groups, *_ = played([["1", "1"], ["1", "1"]], max_turns=2, keep_next=True)
     longer, *_ = played([["1", "1", "3"], ["1", "1", "2"]])
     first, second = (g.trajectories[0] for g in groups)
-    assert first.next_ids == longer[0].trajectories[0].turns[2].prompt_ids
-    assert second.next_ids is None
+    assert first.next_call == Call(longer[0].trajectories[0].calls[2].prompt_ids)
+    assert second.next_call is None
     assert [len(t.turns) for t in (first, second)] == [2, 2]
 
 
@@ -150,7 +150,7 @@ def test_a_frozen_player_speaks_for_its_agent_alone():
     frozen = ScriptedGenerator(lambda row, turn: ["3", "2"][turn])
     groups, _, generator, _ = played([["1", "3"]], opponents={"player_1": frozen})
     assert [t.action for t in groups[1].trajectories[0].turns] == ["3", "2"]
-    assert [t.version for t in groups[1].trajectories[0].turns] == [0, 0], "the policy's is 4"
+    assert [c.version for c in groups[1].trajectories[0].calls] == [0, 0], "the policy's is 4"
     assert len(generator.seeds) == len(frozen.seeds) == 1
     assert generator.seeds != frozen.seeds, "each agent has separate noise"
 

@@ -23,7 +23,7 @@ from agentgym_train import cli, plugins
 from agentgym_train import config as configuration
 from agentgym_train.algorithms.policy_gradient import GRPO
 from agentgym_train.assembly import check_group_size
-from agentgym_train.data.types import EpisodeStatus, Group, Trajectory, Turn
+from agentgym_train.data.types import Call, EpisodeStatus, Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError
 from agentgym_train.protocols import RunContext, Source, StepPlan
@@ -111,17 +111,17 @@ def test_the_tokens_are_those_of_the_chat_template(folders, tmp_path):
         assert [turn.observation for turn in t.turns] == [
             turn["observation"] for turn in row["turns"]
         ]
-        assert [chat.text(turn.action_ids) for turn in t.turns] == [
+        assert [chat.text(call.action_ids) for call in t.calls] == [
             turn["response"] for turn in row["turns"]
         ]
         whole = chat.render(
             chat.messages([turn.observation for turn in t.turns], [turn.action for turn in t.turns])
         )
-        ids = [i for turn in t.turns for i in turn.prompt_ids + turn.action_ids]
+        ids = [i for call in t.calls for i in call.prompt_ids + call.action_ids]
         assert whole.removesuffix("\n") == chat.tokenizer.decode(ids), (
             "the template as a whole, up to what follows the last action"
         )
-        assert all(turn.action_ids[-1] in chat.stop_ids for turn in t.turns)
+        assert all(call.action_ids[-1] in chat.stop_ids for call in t.calls)
 
 
 def dealt(units, groups, *, seed, steps, processes=1):
@@ -499,7 +499,7 @@ class Returns:
         for start in starts:
             group = groups[start].trajectories
             reward = float(start.seed % 2 and len(group) == 1)
-            turn = Turn("", [1, 2], [3], [-1.0], reward=reward)
+            turn = Turn("", [Call([1, 2], [3], [-1.0])], reward=reward)
             group.append(Trajectory(start.task_id or str(start.seed), start.seed, [turn]))
         return list(groups.values())
 
@@ -546,7 +546,7 @@ def test_groups_that_teach_nothing_are_replaced_and_stay_in_the_metrics(returnin
 
 def test_a_group_of_full_successes_is_replaced_though_their_sums_differ():
     def episode(*rewards):
-        return Trajectory("a", 0, [Turn("", [1], [2], [-1.0], reward=r) for r in rewards])
+        return Trajectory("a", 0, [Turn("", [Call([1], [2], [-1.0])], reward=r) for r in rewards])
 
     solved = Group(0, [episode(0.1, 0.2), episode(0.3), episode(0.1, 0.1, 0.1)])
     assert len({t.total_reward for t in solved.trajectories}) > 1

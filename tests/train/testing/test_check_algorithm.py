@@ -43,7 +43,7 @@ SHIPPED = [
 
 @pytest.mark.parametrize(("options", "size"), SHIPPED)
 def test_ours_pass(options, size):
-    assert len(check_algorithm(options, group_size=size)) == 6
+    assert len(check_algorithm(options, group_size=size)) == 7
 
 
 def test_all_that_are_shipped_are_checked():
@@ -194,8 +194,8 @@ class Surprised(PPO):
         (Infinite, "its loss is -?(inf|nan), or its gradient is not finite"),
         (Greedy, "compute_advantages raised IndexError"),
         (Rows, "its logged sum 'rows' is not a single number"),
-        (Hasty, "zero_loss_B marks . trajectories, but their loss is"),
-        (Forgetful, "zero_loss_B marks . trajectories, but their loss is"),
+        (Hasty, "zero_loss_B marks . rows, but their loss is"),
+        (Forgetful, "zero_loss_B marks . rows, but their loss is"),
         (Shapeless, r"zero_loss_B returned torch.bool of shape \(4, "),
         (Torn, "its loss of a whole batch is"),
         (Careless, r"its loss has a gradient for the values of \d+ tokens that are not actions"),

@@ -6,7 +6,7 @@ import pytest
 
 from agentgym_envs.errors import ConformanceError
 from agentgym_train import Source
-from agentgym_train.data.types import EpisodeStatus, Group, Trajectory, Turn
+from agentgym_train.data.types import Call, EpisodeStatus, Group, Trajectory, Turn
 from agentgym_train.testing import check_source
 
 
@@ -23,7 +23,7 @@ class Sound(Source):
         return [Group(n, [self.episode(plan.step, n)]) for n in self.mine]
 
     def episode(self, step, number):
-        return Trajectory(f"{step} {number}", number, [Turn("", [1], [2], [-1.0])])
+        return Trajectory(f"{step} {number}", number, [Turn("", [Call([1], [2], [-1.0])])])
 
     def close(self):
         pass
@@ -53,7 +53,7 @@ class Beyond(Sound):
 
 class Silent(Sound):
     def episode(self, step, number):
-        return Trajectory("t", number, [Turn("", [1], [2, 3], [-1.0])])
+        return Trajectory("t", number, [Turn("", [Call([1], [2, 3], [-1.0])])])
 
 
 class Failed(Sound):
@@ -62,7 +62,7 @@ class Failed(Sound):
 
 
 def test_a_sound_one_passes():
-    assert len(check_source(Sound, groups=5)) == 4
+    assert len(check_source(Sound, groups=5)) == 5
 
 
 @pytest.mark.parametrize(

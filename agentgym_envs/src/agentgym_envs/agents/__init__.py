@@ -3,10 +3,19 @@
 from agentgym_envs.agents.base import (
     ASK_ORACLE,
     Agent,
+    AgentFactory,
     EpisodeEnding,
     EpisodeOpening,
     load,
     open_episode,
 )
 
-__all__ = ["ASK_ORACLE", "Agent", "EpisodeEnding", "EpisodeOpening", "load", "open_episode"]
+__all__ = [
+    "ASK_ORACLE",
+    "Agent",
+    "AgentFactory",
+    "EpisodeEnding",
+    "EpisodeOpening",
+    "load",
+    "open_episode",
+]

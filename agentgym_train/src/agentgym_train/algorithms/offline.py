@@ -4,7 +4,7 @@ SFT, supervised fine-tuning, maximises the log-probability of all action tokens 
 
 DPO (Rafailov et al., 2023): makes the better of two episodes of a task more probable.
 
-Shapes: B trajectories, T tokens, P pairs.
+Shapes: B rows, T tokens, P pairs. A row is a sample of an episode.
 """
 
 from collections.abc import Sequence
@@ -91,7 +91,8 @@ class DPO(Algorithm):
     def loss(self, forward: ForwardOutput, micro: Batch) -> tuple[Tensor, dict[str, Tensor]]:
         """Returns the sum of −log σ(β · (r_better − r_worse)) over pairs.
 
-        r is the log-ratio of an episode's action tokens under the policy and under the reference.
+        r is the log-ratio of an episode's action tokens under the policy and under the reference,
+        over all of its rows.
         """
         ratio_B = (forward.logp_BT - micro.streams["reference"]).where(micro.action_BT, 0.0).sum(1)
         pair_B, real_P = _pairs(micro)
@@ -105,12 +106,14 @@ class DPO(Algorithm):
 
 
 def _pairs(batch: Batch) -> tuple[Tensor, Tensor]:
-    """Returns the pair of each trajectory, int (B,), and whether a pair is complete, bool (P,).
+    """Returns the pair of each row, int (B,), and whether a pair is complete, bool (P,).
 
-    A complete pair has a better and a worse episode in this batch.
+    A complete pair has rows of a better and of a worse episode in this batch.
     """
     groups_P, pair_B = torch.unique(batch.group_B, return_inverse=True)
-    sides_P = torch.zeros(len(groups_P), device=batch.group_B.device).index_add(
-        0, pair_B, batch.streams["side"][:, 0].abs()
+    side_B = batch.streams["side"][:, 0]
+    better_P, worse_P = (
+        torch.zeros(len(groups_P), device=side_B.device).index_add(0, pair_B, each_B.clamp(min=0))
+        for each_B in (side_B, -side_B)
     )
-    return pair_B, sides_P == 2
+    return pair_B, (better_P > 0) & (worse_P > 0)

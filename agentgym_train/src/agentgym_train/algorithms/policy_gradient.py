@@ -14,7 +14,7 @@ have the same advantage. These options of GRPO give related algorithms:
 RLOO (Ahmadian et al., 2024) has the mean return of the group's other episodes as its baseline.
 REINFORCE++ (Hu, 2025) whitens discounted returns-to-go over the tokens of all processes.
 
-Shapes: B trajectories, T tokens.
+Shapes: B rows, T tokens. A row is an episode in ``compute_advantages``, otherwise a sample.
 """
 
 from collections.abc import Sequence
@@ -49,15 +49,15 @@ class PolicyGradient(Algorithm):
     surrogate: Literal["clip", "cispo"] = "clip"
     """"clip" as in PPO, "cispo" for bounded weights that keep every token's gradient."""
     ratio: Literal["token", "sequence"] = "token"
-    """"sequence" takes the geometric mean over a trajectory, as in GSPO. Then set ``clip_low`` and
-    ``clip_high`` near 3e-4."""
+    """"sequence" takes the geometric mean over an episode, as in GSPO. Then set ``clip_low`` and
+    ``clip_high`` near 3e-4. All samples of an episode are then in one micro-batch."""
     clip_low: Share = 0.2
     """Lower clip range: ratios are clipped at 1 − ``clip_low``."""
     clip_high: NonNegative = 0.2
     """Upper clip range: ratios are clipped at 1 + ``clip_high``; 0.28 in DAPO."""
     loss_reduction: Literal["token", "sequence", "constant"] = "token"
-    """"token": mean over all action tokens (DAPO). "sequence": mean over trajectories of the mean
-    over their tokens (GRPO's paper). "constant": sum, divided by the number of trajectories and by
+    """"token": mean over all action tokens (DAPO). "sequence": mean over episodes of the mean over
+    their tokens (GRPO's paper). "constant": sum, divided by the number of episodes and by
     ``constant`` (Dr.GRPO)."""
     constant: Count = 1024
     """Tokens, for ``loss_reduction = "constant"``."""
@@ -85,6 +85,11 @@ class PolicyGradient(Algorithm):
         }
         return frozenset(name for name, weight in wanted.items() if weight)
 
+    @property
+    def whole_episodes(self) -> bool:
+        """Whether the ratio is a mean over an episode."""
+        return self.ratio == "sequence"
+
     def rewards(self, batch: Batch) -> Tensor:
         """Returns the rewards, shape (B, T), minus the KL penalty if it is part of the rewards."""
         if not self.kl_coef or self.kl_in == "loss":
@@ -103,12 +108,13 @@ class PolicyGradient(Algorithm):
         """Returns the divisor of the loss, which depends on ``loss_reduction``."""
         if self.loss_reduction == "token":
             return batch.action_tokens
-        return float(batch.action_BT.any(1).sum()) * (
-            self.constant if self.loss_reduction == "constant" else 1
-        )
+        # A row counts as the share of its episode's tokens, so an episode counts 1.
+        count_B = batch.action_BT.sum(1).double()
+        episodes = float((count_B / batch.episode_tokens_B.clamp(min=1)).sum())
+        return episodes * (self.constant if self.loss_reduction == "constant" else 1)
 
     def zero_loss_B(self, batch: Batch) -> Tensor:
-        """Returns which trajectories have an advantage of 0 on every action token.
+        """Returns which rows have an advantage of 0 on every action token.
 
         There are none if the loss has a KL penalty, an entropy bonus or a subclass's own terms.
         """
@@ -127,7 +133,8 @@ class PolicyGradient(Algorithm):
         # Ratios are relative to the recomputed log-probabilities if there are any, which are free
         # of the generator's rounding.
         old_BT = micro.streams.get("old", micro.logp_BT)
-        log_ratio_BT = log_ratios(logp_BT, old_BT, action_BT, per=self.ratio)
+        member_B = micro.member_B if self.ratio == "sequence" else None
+        log_ratio_BT = log_ratios(logp_BT, old_BT, action_BT, member_B=member_B)
         if self.surrogate == "clip":
             loss_BT, bounded_BT = clipped_surrogate(
                 log_ratio_BT, advantage_BT, low=self.clip_low, high=self.clip_high
@@ -153,9 +160,8 @@ class PolicyGradient(Algorithm):
                 loss_BT = loss_BT + self.kl_coef * kl_BT
         if forward.bonus_BT is not None:
             loss_BT = loss_BT - self.entropy_coef * forward.bonus_BT
-        return (
-            loss_BT.where(action_BT, 0.0) * token_weights(action_BT, self.loss_reduction)
-        ).sum(), sums
+        weight_BT = token_weights(action_BT, micro.episode_tokens_B, self.loss_reduction)
+        return (loss_BT.where(action_BT, 0.0) * weight_BT).sum(), sums
 
 
 def on_actions(advantage_B: Tensor, batch: Batch) -> Batch:

@@ -8,7 +8,8 @@ A truncated episode ends like any other, unless ``bootstrap`` is set. Then an ep
 truncated at the horizon continues with the critic's value of its last observation (partial-episode
 bootstrapping, Pardo et al., 2018).
 
-Shapes: B trajectories, T tokens, N turns.
+Shapes: B rows, T tokens, N turns. A row is an episode in ``compute_advantages``, otherwise a
+sample.
 """
 
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from typing import Literal
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from agentgym_train.algorithms.policy_gradient import PolicyGradient
 from agentgym_train.config.constraints import NonNegative, Share
@@ -73,7 +75,7 @@ class PPO(PolicyGradient):
             step_BT,
             gamma=self.gamma,
             lam=self.lam,
-            # The stream has one number per trajectory, on the last action token.
+            # The stream has one number per episode, on the last action token.
             next_value_B=batch.streams["next_value"].sum(1) if self.bootstrap else None,
         )
         # The critic's target is the λ-return, which is A + V. It is taken before whitening, which
@@ -102,9 +104,8 @@ class PPO(PolicyGradient):
             "value_clip_fraction": bounded_BT.float(),
         }
         sums |= {name: (stream_BT.detach() * weight_BT).sum() for name, stream_BT in logged.items()}
-        return policy + self.value_coef * (
-            loss_BT * weight_BT * token_weights(micro.action_BT, self.loss_reduction)
-        ).sum(), sums
+        reduction_BT = token_weights(micro.action_BT, micro.episode_tokens_B, self.loss_reduction)
+        return policy + self.value_coef * (loss_BT * weight_BT * reduction_BT).sum(), sums
 
 
 def turn_weights(batch: Batch) -> Tensor:
@@ -120,12 +121,12 @@ def turn_weights(batch: Batch) -> Tensor:
     count_BN = torch.zeros(len(batch.turn_BT), turns).scatter_add(
         1, batch.turn_BT, batch.action_BT.float()
     )
-    # The first action token of a turn has a left neighbour that is not an action token of the same
-    # turn.
-    continued_BT = torch.zeros_like(batch.action_BT)
-    same_turn_BT = batch.turn_BT[:, 1:] == batch.turn_BT[:, :-1]
-    continued_BT[:, 1:] = batch.action_BT[:, :-1] & same_turn_BT
-    return count_BN.gather(1, batch.turn_BT).where(batch.action_BT & ~continued_BT, 0.0)
+    # The first action token of a turn has no action token of the same turn before it. Turns never
+    # decrease, so the running maximum is the turn of the latest action token, counted from 1.
+    number_BT = batch.turn_BT + 1
+    latest_BT = number_BT.where(batch.action_BT, 0).cummax(1).values
+    first_BT = batch.action_BT & (pad(latest_BT, (1, 0))[:, :-1] < number_BT)
+    return count_BN.gather(1, batch.turn_BT).where(first_BT, 0.0)
 
 
 def forward_fill(stream_BT: Tensor, step_BT: Tensor) -> Tensor:

@@ -3,14 +3,16 @@
 Processes wait for each other in every pass of ZeRO-3, and in every optimizer step of other stages.
 A *round* is one micro-batch on each process. Its cost is the padded size of the largest one.
 
-Trajectories move to other processes for their forward and backward passes. Sums over all processes
-do not change.
+Rows move to other processes for their forward and backward passes. Sums over all processes do not
+change.
 """
 
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import torch
 
 from agentgym_train.data.batching import Batch
 
@@ -18,7 +20,9 @@ if TYPE_CHECKING:
     from agentgym_train.distributed import Distributed
 
 Origin = tuple[int, int]
-"""The process that has a trajectory, and its row in the batch of that process."""
+"""The process that has a row, and the row's place in the batch of that process."""
+Unit = Literal["row", "episode", "group"]
+"""Which rows stay in one micro-batch: none in particular, those of an episode, or of a group."""
 
 
 class SharedBatch(NamedTuple):
@@ -30,32 +34,34 @@ class SharedBatch(NamedTuple):
 
 
 def share_out(
-    batch: Batch, distributed: "Distributed", max_tokens: int, *, whole_groups: bool = False
+    batch: Batch, distributed: "Distributed", max_tokens: int, *, unit: Unit = "row"
 ) -> list[SharedBatch]:
-    """Distributes the trajectories of all processes; returns this process's micro-batches.
+    """Distributes the rows of all processes; returns this process's micro-batches.
 
     All processes call it and get equally many. Under ZeRO a forward or backward pass is a
     collective operation, so a process with fewer passes would leave the others waiting.
 
     Args:
-        batch: the trajectories that this process has.
+        batch: the rows that this process has.
         distributed: the processes.
         max_tokens: limit of padded tokens per micro-batch; see :func:`plan`.
-        whole_groups: keep the trajectories of a group together.
+        unit: the rows that stay together.
     """
     units: dict[tuple[int, int], list[Origin]] = {}
     lengths: dict[Origin, int] = {}
-    own = list(zip(batch.group_B.tolist(), batch.valid_BT.sum(1).tolist(), strict=True))
+    rows_B = torch.arange(len(batch.group_B))
+    names_B = {"row": rows_B, "episode": batch.episode_B, "group": batch.group_B}[unit]
+    own = list(zip(names_B.tolist(), batch.valid_BT.sum(1).tolist(), strict=True))
     for process, theirs in enumerate(distributed.gather(own)):
-        for row, (group, length) in enumerate(theirs):
+        for row, (name, length) in enumerate(theirs):
             lengths[process, row] = length
-            units.setdefault((process, group if whole_groups else row), []).append((process, row))
+            units.setdefault((process, name), []).append((process, row))
     sizes = [
         BatchUnit(len(each), max(lengths[origin] for origin in each)) for each in units.values()
     ]
     members = list(units.values())
     rounds = [
-        # Sorted, so that trajectories of a group stay neighbours in their order.
+        # Sorted, so that rows of a unit stay neighbours in their order.
         [sorted(origin for unit in part for origin in members[unit]) for part in parts]
         for parts in plan(sizes, distributed.size, max_tokens)
     ]
@@ -72,7 +78,7 @@ def share_out(
 
 
 def _moved(batch: Batch, rounds: list[list[list[Origin]]], distributed: "Distributed") -> Batch:
-    """Returns the trajectories of this process's parts, in the order of their origins."""
+    """Returns the rows of this process's parts, in the order of their origins."""
     sent = [
         batch.take(
             sorted(
@@ -88,10 +94,10 @@ def _moved(batch: Batch, rounds: list[list[list[Origin]]], distributed: "Distrib
 
 
 class BatchUnit(NamedTuple):
-    """Trajectories that stay in one micro-batch: a single one or a group."""
+    """Rows that stay in one micro-batch."""
 
     rows: int
-    """Number of trajectories."""
+    """Number of rows."""
     length: int
     """Tokens of the longest."""
 

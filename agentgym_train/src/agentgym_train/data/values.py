@@ -17,14 +17,14 @@ import torch
 
 from agentgym_envs.errors import AgentGymError
 from agentgym_train.data.batching import Batch
-from agentgym_train.data.types import EpisodeFailure, EpisodeStatus, Group, Trajectory, Turn
+from agentgym_train.data.types import Call, EpisodeFailure, EpisodeStatus, Group, Trajectory, Turn
 from agentgym_train.errors import TrainingError
 
 LENGTH = struct.Struct("!Q")  # of the JSON text
 PLAIN = frozenset({NoneType, bool, int, float, str})
 SERIES: dict[str, Any] = {each.__name__: each for each in (tuple, set, frozenset)}
 CLASSES: dict[str, Any] = {
-    each.__name__: each for each in (Trajectory, Turn, Group, EpisodeFailure, Batch)
+    each.__name__: each for each in (Trajectory, Turn, Call, Group, EpisodeFailure, Batch)
 }
 DTYPES = {str(each): each for each in vars(torch).values() if isinstance(each, torch.dtype)}
 NUMBERS = "biufc"  # numpy's letters of booleans, integers, floats and complex numbers

@@ -129,10 +129,10 @@ def _row(config: Config, t: Trajectory, reader: ResponseFormat, step: int, part:
         for turn in t.turns
     ]
     prompt, action = (
-        sum(len(getattr(turn, name)) for turn in t.turns) for name in ("prompt_ids", "action_ids")
+        sum(len(getattr(call, name)) for call in t.calls) for name in ("prompt_ids", "action_ids")
     )
     usage = {
-        "calls": len(t.turns),
+        "calls": len(t.calls),
         "prompt_tokens": prompt,
         "completion_tokens": action,
         "cost": 0.0,

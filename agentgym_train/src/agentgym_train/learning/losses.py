@@ -2,7 +2,7 @@
 
 An algorithm weights them and sums them over action tokens.
 
-Shapes: B trajectories, T tokens, P pairs.
+Shapes: B rows, T tokens, P pairs. Rows are samples of episodes.
 """
 
 import math
@@ -21,7 +21,7 @@ Estimator = Literal["k1", "k2", "k3"]
 
 
 def log_ratios(
-    logp_BT: Tensor, old_BT: Tensor, action_BT: Tensor, *, per: Literal["token", "sequence"]
+    logp_BT: Tensor, old_BT: Tensor, action_BT: Tensor, *, member_B: Tensor | None = None
 ) -> Tensor:
     """Returns log p / p_old, bounded from above by ``log(RATIO_LIMIT)``.
 
@@ -29,15 +29,20 @@ def log_ratios(
         logp_BT: log-probabilities under the trained policy, in nats.
         old_BT: log-probabilities under the policy that sampled, in nats.
         action_BT: bool, the action tokens.
-        per: "token", or "sequence": all action tokens of a trajectory get the mean of their
-            log-ratios (GSPO, Zheng et al., 2025).
+        member_B: ``Batch.member_B``. All action tokens of an episode get the mean of their
+            log-ratios (GSPO, Zheng et al., 2025); rows with the same number are one episode. None:
+            every token has its own log-ratio.
 
     Returns:
         float, shape (B, T); 0 for other tokens.
     """
     log_ratio_BT = (logp_BT - old_BT).where(action_BT, 0.0)
-    if per == "sequence":
-        mean_B = log_ratio_BT.sum(1) / action_BT.sum(1).clamp(min=1)
+    if member_B is not None:
+        sum_B, count_B = (
+            torch.zeros_like(each_B).index_add(0, member_B, each_B)
+            for each_B in (log_ratio_BT.sum(1), action_BT.sum(1))
+        )
+        mean_B = (sum_B / count_B.clamp(min=1))[member_B]
         log_ratio_BT = mean_B[:, None].where(action_BT, 0.0)
     # Only the upper side needs a bound: the ratio of a token that became unlikely goes to 0.
     return log_ratio_BT.clamp(max=math.log(RATIO_LIMIT))
@@ -160,18 +165,21 @@ def bradley_terry(margin_P: Tensor, preference_P: Tensor) -> Tensor:
 
 
 def token_weights(
-    action_BT: Tensor, loss_reduction: Literal["token", "sequence", "constant"]
+    action_BT: Tensor,
+    episode_tokens_B: Tensor,
+    loss_reduction: Literal["token", "sequence", "constant"],
 ) -> Tensor:
     """Returns the weight of each action token's loss.
 
     Args:
         action_BT: bool, the action tokens.
-        loss_reduction: "sequence" gives one over the trajectory's number of action tokens; the
-            others give 1.
+        episode_tokens_B: int, the number of action tokens of the whole episode of a row.
+        loss_reduction: "sequence" gives one over the episode's number of action tokens; the others
+            give 1.
 
     Returns:
         float, shape (B, T); 0 for other tokens.
     """
     if loss_reduction == "sequence":
-        return action_BT / action_BT.sum(1, keepdim=True).clamp(min=1)
+        return action_BT / episode_tokens_B[:, None].clamp(min=1)
     return action_BT.float()

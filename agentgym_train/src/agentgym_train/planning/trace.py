@@ -238,9 +238,11 @@ def fake_batch(rows: int, tokens: int) -> Batch:
         logp_BT=stream(torch.float32),
         reward_BT=stream(torch.float64),
         turn_BT=stream(torch.int64),
+        call_BT=stream(torch.int64),
         version_BT=stream(torch.int64),
         group_B=torch.zeros(rows, dtype=torch.int64),
         episode_B=torch.zeros(rows, dtype=torch.int64),
+        episode_tokens_B=torch.zeros(rows, dtype=torch.int64),
     )
 
 

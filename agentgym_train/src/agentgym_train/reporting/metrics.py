@@ -30,7 +30,15 @@ differ between two runs.
 GIB = 2**30
 
 COUNTS = ("episodes", "tokens", "action_tokens", "filtered_tokens", "late")
-PER_EPISODE = ("success", "score", "return", "turns", "truncated_horizon", "truncated_context")
+PER_EPISODE = (
+    "success",
+    "score",
+    "return",
+    "turns",
+    "samples",
+    "truncated_horizon",
+    "truncated_context",
+)
 
 
 def memory() -> dict[str, float]:
@@ -72,7 +80,7 @@ def totals(
     rated = on_policy if distributed.sum(len(on_policy))[0] else groups
     episodes = [t for g in rated for t in g.played]
     turns = [turn for t in episodes for turn in t.turns]
-    every = [turn for g in groups for t in g.played for turn in t.turns]
+    every = [call for g in groups for t in g.played for call in t.calls]
     graded = (
         [task_difficulty[t.task_id] for t in episodes if t.task_id in task_difficulty]
         if task_difficulty is not None
@@ -86,28 +94,24 @@ def totals(
         "score": sum(t.score for t in episodes),
         "return": sum(t.total_reward for t in episodes),
         "turns": len(turns),
+        "samples": sum(len(t.samples) for t in episodes),
         "invalid": sum(turn.invalid for turn in turns),
         "cut_actions": sum(turn.cut for turn in turns),
         "truncated_horizon": sum(t.status is EpisodeStatus.TRUNCATED_HORIZON for t in episodes),
         "truncated_context": sum(t.status is EpisodeStatus.TRUNCATED_CONTEXT for t in episodes),
         "mixed_groups": sum(_mixed(g) for g in rated),
         "groups": len(rated),
-        "rated_tokens": sum(len(turn.action_ids) for turn in turns),
+        "rated_tokens": sum(len(call.action_ids) for t in episodes for call in t.calls),
         "off_policy": sum(
-            (version - turn.version) * len(turn.action_ids)
+            (version - call.version) * len(call.action_ids)
             for g in on_policy
             for t in g.played
-            for turn in t.turns
+            for call in t.calls
         ),
         "episodes": sum(len(g.played) for g in groups),
-        "action_tokens": sum(len(turn.action_ids) for turn in every),
-        "tokens": sum(len(turn.prompt_ids) + len(turn.action_ids) for turn in every),
-        "filtered_tokens": sum(
-            len(turn.prompt_ids) + len(turn.action_ids)
-            for g in groups
-            for t in g.filtered
-            for turn in t.turns
-        ),
+        "action_tokens": sum(len(call.action_ids) for call in every),
+        "tokens": sum(t.length for g in groups for t in g.played),
+        "filtered_tokens": sum(t.length for g in groups for t in g.filtered),
         "late": sum(t.late for g in groups for t in g.played),
     }
     if raw_groups is not None:

@@ -11,7 +11,7 @@ from transformers import PreTrainedTokenizerBase
 from agentgym_envs.feedback import record
 from agentgym_envs.lines import JsonRow
 from agentgym_envs.tasks import stable_hash
-from agentgym_train.data.types import Group, Trajectory, Turn
+from agentgym_train.data.types import Call, Group, Trajectory, Turn
 from agentgym_train.errors import ConfigError
 from agentgym_train.models.chat import ChatTemplate
 from agentgym_train.reward.config import RewardConfig
@@ -36,7 +36,7 @@ class ComparedPair(NamedTuple):
         The model reads their last token, whose reward is their share of the choice.
         """
         sides = ((self.a, self.preference), (self.b, 1.0 - self.preference))
-        turns = [Turn("", ids[:-1], ids[-1:], [0.0], reward=share) for ids, share in sides]
+        turns = [Turn("", [Call(ids[:-1], ids[-1:], [0.0])], reward=share) for ids, share in sides]
         return Group(number, [Trajectory(self.task_id, 0, [turn]) for turn in turns])
 
 

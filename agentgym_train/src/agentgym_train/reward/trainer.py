@@ -205,7 +205,7 @@ class RewardTrainer:
         An idle process gets a padding row, which is not a pair.
         """
         for micro, _ in share_out(
-            batch, self.distributed, self.config.engine.micro_batch_tokens, whole_groups=True
+            batch, self.distributed, self.config.engine.micro_batch_tokens, unit="group"
         ):
             here = micro.to(self.engine.device)
             rows = len(here.group_B) // 2 * 2

@@ -19,7 +19,7 @@ from agentgym_train.config import Config
 from agentgym_train.config.constraints import Name, Share
 from agentgym_train.data import recorded
 from agentgym_train.data.recorded import EpochSampler
-from agentgym_train.data.types import Group, Trajectory, Turn
+from agentgym_train.data.types import Call, Group, Trajectory, Turn
 from agentgym_train.errors import ConfigError
 from agentgym_train.models.chat import ChatTokens
 from agentgym_train.protocols import RunContext, Source, StepPlan
@@ -102,7 +102,7 @@ class Dataset(Source):
             [trajectory(row, context.chat, reader) for row in rows]
             for rows in options.units(context.config)
         ]
-        fit = [unit for unit in made if all(length(t) <= limit for t in unit)]
+        fit = [unit for unit in made if all(t.length <= limit for t in unit)]
         if dropped := len(made) - len(fit):
             log.warning(
                 "%d of %d episodes or pairs do not fit into model.max_context=%d and are left out",
@@ -144,26 +144,21 @@ def trajectory(row: EpisodeRow, chat: ChatTokens, reader: ResponseFormat) -> Tra
     for played, response in zip(row["turns"], recorded.responses(row, reader), strict=True):
         observation = played["observation"]
         ids = (
-            chat.between(turns[-1].action_ids, observation) if turns else chat.opening(observation)
+            chat.between(turns[-1].calls[-1].action_ids, observation)
+            if turns
+            else chat.opening(observation)
         )
         action = chat.response(response)
         turns.append(
             Turn(
                 observation,
-                ids,
-                action,
-                logps=[0.0] * len(action),  # unknown
+                [Call(ids, action, [0.0] * len(action))],  # the log-probabilities are unknown
                 action=response,
                 reward=played["reward"],
                 invalid=played["invalid"],
             )
         )
     return Trajectory(row["task_id"], 0, turns, score=row["score"], success=row["success"])
-
-
-def length(t: Trajectory) -> int:
-    """Returns the number of tokens of a trajectory."""
-    return sum(len(turn.prompt_ids) + len(turn.action_ids) for turn in t.turns)
 
 
 def _pairs(rows: Sequence[EpisodeRow], score: float) -> list[list[EpisodeRow]]:

@@ -1,6 +1,6 @@
 """The check for authors of algorithms.
 
-Shapes: B trajectories, T tokens.
+Shapes: B rows, T tokens.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,8 +12,9 @@ from torch import Tensor
 from agentgym_train import plugins
 from agentgym_train.data.batching import Batch, ForwardOutput, pack
 from agentgym_train.data.load_balancing import share_out
-from agentgym_train.data.types import Group, Trajectory, Turn
+from agentgym_train.data.types import Call, Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
+from agentgym_train.learning.episodes import by_episode, rows_with_loss, unit
 from agentgym_train.protocols import Algorithm
 from agentgym_train.testing.failures import Fail, failing, reporting
 
@@ -40,8 +41,8 @@ def check_algorithm(name_or_options: str | Mapping[str, Any], *, group_size: int
     algorithm = plugins.make_algorithm(options)
     fail = failing(plugins.title(algorithm))
     for seed in range(PLAYS):
-        groups = _groups(seed, group_size)
-        _check(algorithm, groups, seed, fail)
+        for cut in (False, True):
+            _check(algorithm, _groups(seed, group_size, cut=cut), seed, fail)
     with reporting(fail, "compute_advantages without episodes"):
         empty = algorithm.compute_advantages(
             _needed(pack([Group(0, [])]), algorithm, 0), [Group(0, [])], Distributed()
@@ -51,7 +52,8 @@ def check_algorithm(name_or_options: str | Mapping[str, Any], *, group_size: int
     return [
         "compute_advantages changes no tokens or rows; its streams are finite and of their shape",
         "the loss and its gradient are finite, and the gradient is 0 outside of action tokens",
-        "trajectories that zero_loss_B marks add nothing to the loss or its gradient",
+        "the loss and the weight do not depend on the samples into which an episode is cut",
+        "rows that zero_loss_B marks add nothing to the loss or its gradient",
         "losses and weights of parts add up to those of the whole batch: they are sums, not means",
         "an idle micro-batch has a differentiable loss, and its weight is 0",
         "a process without episodes works",
@@ -59,44 +61,61 @@ def check_algorithm(name_or_options: str | Mapping[str, Any], *, group_size: int
 
 
 def _check(algorithm: Algorithm, groups: Sequence[Group], seed: int, fail: Fail) -> None:
-    before = _needed(pack(groups), algorithm, seed)
+    before, by_sample = by_episode(_needed(pack(groups), algorithm, seed))
     with reporting(fail, "compute_advantages"):
-        batch = algorithm.compute_advantages(before, groups, Distributed())
+        episodes = algorithm.compute_advantages(before, groups, Distributed())
     for name, old in vars(before).items():
-        if name != "streams" and not torch.equal(old, getattr(batch, name)):
+        if name != "streams" and not torch.equal(old, getattr(episodes, name)):
             fail(f"compute_advantages changed {name}")
-    for name, stream in batch.streams.items():
-        if stream.shape != batch.id_BT.shape or not stream.isfinite().all():
+    for name, stream in episodes.streams.items():
+        if stream.shape != episodes.id_BT.shape or not stream.isfinite().all():
             fail(
                 f"compute_advantages returned a stream {name!r} of shape {tuple(stream.shape)}, or"
                 " with numbers that are not finite"
             )
+    batch = by_sample(episodes)
     whole, gradients = _loss(algorithm, batch, seed, fail)
+    uncut, _ = _loss(algorithm, episodes, seed, fail)
+    _compare(
+        {"loss": (uncut, whole), "weight": (algorithm.weight(episodes), algorithm.weight(batch))},
+        "of episodes of one sample is {:g}, but {:g} for the same tokens in several samples: a row"
+        " is a sample, so sum over rows of an episode, and use batch.episode_tokens_B for its"
+        " number of action tokens",
+        fail,
+    )
     for name, gradient_BT in gradients.items():
         if outside := int((gradient_BT.abs() * ~batch.action_BT).count_nonzero()):
             fail(f"its loss has a gradient for the {name} of {outside} tokens that are not actions")
     marked_B = algorithm.zero_loss_B(batch)
     if marked_B.dtype != torch.bool or marked_B.shape != batch.group_B.shape:
         fail(f"zero_loss_B returned {marked_B.dtype} of shape {tuple(marked_B.shape)}")
-    rest, _ = _loss(algorithm, batch.take((~marked_B).nonzero()[:, 0].tolist()), seed, fail)
+    rest, _ = _loss(algorithm, batch.take(rows_with_loss(batch, algorithm)), seed, fail)
     slope = max(float(gradient_BT[marked_B].abs().sum()) for gradient_BT in gradients.values())
     if slope or abs(whole - rest) > 1e-3 * (1 + abs(whole)):
         fail(
-            f"zero_loss_B marks {int(marked_B.sum())} trajectories, but their loss is"
+            f"zero_loss_B marks {int(marked_B.sum())} rows, but their loss is"
             f" {whole - rest:g} and the sum of its gradient is {slope:g}"
         )
-    shares = share_out(batch, Distributed(), 1, whole_groups=algorithm.whole_groups)
-    parts = [share.micro for share in shares]
-    sums = [_loss(algorithm, part, seed, fail)[0] for part in parts]
-    for name, total, added in (
-        ("loss", whole, sum(sums)),
-        ("weight", algorithm.weight(batch), sum(map(algorithm.weight, parts))),
-    ):
-        if abs(total - added) > 1e-3 * (1 + abs(total)):
-            fail(f"its {name} of a whole batch is {total:g}, but its parts add up to {added:g}")
+    parts = [share.micro for share in share_out(batch, Distributed(), 1, unit=unit(algorithm))]
+    losses = sum(_loss(algorithm, part, seed, fail)[0] for part in parts)
+    weights = sum(map(algorithm.weight, parts))
+    _compare(
+        {"loss": (whole, losses), "weight": (algorithm.weight(batch), weights)},
+        "of a whole batch is {:g}, but its parts add up to {:g}: a loss is a sum over tokens; one"
+        " that couples the samples of an episode needs whole_episodes, one that couples the"
+        " episodes of a group needs whole_groups",
+        fail,
+    )
     _loss(algorithm, batch.idle(), seed, fail)
     if algorithm.weight(batch.idle()):
         fail("an idle micro-batch has a weight")
+
+
+def _compare(pairs: Mapping[str, tuple[float, float]], message: str, fail: Fail) -> None:
+    """Fails if the two numbers of a name differ by more than rounding."""
+    for name, (one, other) in pairs.items():
+        if abs(one - other) > 1e-3 * (1 + abs(one)):
+            fail(f"its {name} {message.format(one, other)}")
 
 
 def _loss(
@@ -150,29 +169,35 @@ def _needed(batch: Batch, algorithm: Algorithm, seed: int) -> Batch:
     )
 
 
-def _groups(seed: int, size: int) -> list[Group]:
+def _groups(seed: int, size: int, *, cut: bool) -> list[Group]:
     """Returns three groups of trajectories of uneven length; the second one is empty.
 
     With an odd seed, the returns of the third one are equal.
+
+    Args:
+        seed: fixes the numbers.
+        size: trajectories per group.
+        cut: turns have up to two calls, and trajectories have several samples.
     """
     rng = torch.Generator().manual_seed(seed)
 
     def number(most: int) -> int:
         return int(torch.randint(1, most, (1,), generator=rng))
 
-    def turn() -> Turn:
+    def call() -> Call:
         ids = [number(99) for _ in range(number(5))]
-        observation = f"room {number(3)}"
-        return Turn(
-            observation,
-            [number(99) for _ in range(number(6))],
-            ids,
-            [-number(30) / 10 for _ in ids],
-            reward=number(9) / 8,
-        )
+        return Call([number(99) for _ in range(number(6))], ids, [-number(30) / 10 for _ in ids])
+
+    def turn() -> Turn:
+        calls = [call() for _ in range(number(3) if cut else 1)]
+        return Turn(f"room {number(3)}", calls, reward=number(9) / 8)
 
     def trajectory(group: int) -> Trajectory:
-        return Trajectory(f"task {group}", group, [turn() for _ in range(number(5))])
+        t = Trajectory(f"task {group}", group, [turn() for _ in range(number(5))])
+        for place, each in enumerate(t.calls if cut else []):
+            # Two samples take turns, and the third call begins a third one.
+            each.sample = 2 if place == 2 else place % 2
+        return t
 
     groups = [Group(n, [] if n == 1 else [trajectory(n) for _ in range(size)]) for n in range(3)]
     for played in (played for t in groups[2].trajectories for played in t.turns if seed % 2):

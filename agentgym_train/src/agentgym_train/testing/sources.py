@@ -41,6 +41,7 @@ def check_source(
         "group numbers are unique over all processes",
         "the groups of a step do not depend on the number of processes or the time of the call",
         "every sampled token has a log-probability, and groups contain no failed episodes",
+        "samples are numbered from 0 in the order of their first calls",
         "close can be called twice",
     ]
 
@@ -79,10 +80,23 @@ def _check(group: Group, earlier: dict[int, Group], groups: int, where: str) -> 
             raise ConformanceError(
                 f"{where} has an episode whose environment failed: {t.task_id!r}"
             )
-        if bad := next((turn for turn in t.turns if len(turn.action_ids) != len(turn.logps)), None):
+        if bad := next((call for call in t.calls if len(call.action_ids) != len(call.logps)), None):
             raise ConformanceError(
                 f"{where} has {len(bad.action_ids)} sampled tokens with {len(bad.logps)}"
                 " log-probabilities"
+            )
+        numbers = list(dict.fromkeys(call.sample for call in t.calls))
+        if numbers != list(range(len(numbers))):
+            raise ConformanceError(
+                f"{where} has an episode whose samples begin in the order {numbers}: number them"
+                f" {list(range(len(numbers)))} in the order of their first calls"
+            )
+        if t.next_call and (t.next_call.action_ids or not 0 <= t.next_call.sample <= len(numbers)):
+            raise ConformanceError(
+                f"{where} has an episode whose next_call has"
+                f" {len(t.next_call.action_ids)} sampled tokens and sample number"
+                f" {t.next_call.sample}: it has none, and its number is that of the sample that it"
+                f" extends, or {len(numbers)}"
             )
 
 
