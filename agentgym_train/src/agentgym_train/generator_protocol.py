@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from agentgym_train.errors import ConfigError
-
 if TYPE_CHECKING:
     import torch
     from torch import Tensor
@@ -84,6 +82,9 @@ class GeneratorSession(ABC):
             ValueError: ``length`` is negative, or the row has fewer tokens.
             ConfigError: the generator does not implement the method; this is the default.
         """
+        # The contract's import is cheap; that of errors loads gymnasium.
+        from agentgym_train.errors import ConfigError
+
         raise ConfigError(
             f"the generator cannot cut a conversation back: {type(self).__name__} has no method"
             " 'rewind', and the agent or the chat template drops or rewrites earlier messages."

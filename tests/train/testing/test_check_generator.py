@@ -184,14 +184,29 @@ class RestartsNothingNew(HFSession):
 
 class KeepsAllTokens(HFSession):
     def rewind(self, row, length):
-        pass
+        if length == 0:  # restart works
+            super().rewind(row, length)
 
 
-class KeepsKeysOfLaterTokens(HFSession):
-    """Forgets the tokens, but the memory still has their keys and values."""
+class ReusesKeysByCount(HFSession):
+    """Has keys and values of as many tokens as before, though they are others."""
 
     def rewind(self, row, length):
         del self._history[row][length:]
+
+    def submit(self, row, ids):
+        super().submit(row, ids)
+        tokens = len(self._history[row]) + len(ids)
+        self._memory.rewind(row, min(self._memory.known[row], tokens - 1))
+
+
+class RewindsOnce(HFSession):
+    rewound = frozenset()
+
+    def rewind(self, row, length):
+        if row not in self.rewound:
+            super().rewind(row, length)
+        self.rewound |= {row} if length else set()
 
 
 class ForgetsAnotherToken(HFSession):
@@ -420,7 +435,8 @@ SESSIONS = [
             RewindsOthers,
         )
     ),
-    ("rewinds", KeepsKeysOfLaterTokens, "submit or poll raised|where rows 0 and 2 were cut back"),
+    ("rewinds", ReusesKeysByCount, "turn 2 of row 2 .* where rows 0 and 2 were cut back"),
+    ("rewinds", RewindsOnce, "turn 3 of row 0 .* where rows 0 and 2 were cut back"),
     ("rewinds", NeedsNewTokens, "submit or poll raised AssertionError"),
     ("rewinds", RewindsNothingNew, "rewind to 0 of a row that was not yet submitted raised"),
     ("rewinds", TakesAnyLength, r"rewind\(1, -1\) of \d+ tokens was accepted; it must raise Val"),

@@ -85,6 +85,7 @@ class _Tested:
     def rewinds(self) -> bool:
         """Whether the sessions implement ``rewind``, which they need not."""
         session = self.session([0])
+        self.end()
         return getattr(session.rewind, "__func__", None) is not GeneratorSession.rewind
 
     def load(self, model: PreTrainedModel, version: int) -> None:
@@ -184,7 +185,6 @@ def _logps(tested: _Tested) -> str:
     forward = partial(token_logps, tested.model, temperature=SAMPLING.temperature)
     length, device = probe.length(tested.model.config), tested.model.device
     rewinds = tested.rewinds()
-    tested.end()
     with reporting(tested.fail, "a conversation"):
         drift = probe.measure(
             tested.generator.session,
