@@ -459,5 +459,5 @@ def test_an_evaluation_by_functions_needs_an_environment_with_functions(
         result = CliRunner().invoke(app, command)
         assert model.requests == []
     assert result.exit_code == 2
-    assert "Hash-v0 has no functions" in result.output
+    assert "no functions in support/Hash-v0" in result.output
     assert list(tmp_path.iterdir()) == []

@@ -155,6 +155,14 @@ def test_an_empty_memory_ends_the_episode(memory):
         play(model, 2, context=2000)
 
 
+def test_a_request_for_a_memory_that_does_not_fit_says_what_to_change():
+    model = Counting(lambda m: ContextExceeded("too long", 400) if is_memory(m) else ACTION)
+    model.counts = [TokenUsage(1000, 500)]
+    with raises(ContextExceeded, "1,500 of", "lower share=0.75", "too long") as error:
+        play(model, 2, context=2000)
+    assert error.value.status == 400
+
+
 def test_a_memory_that_does_not_fit_ends_the_episode():
     model = Counting(remembering("north " * 500))
     model.counts = [TokenUsage(1000, 500), TokenUsage(1600, 400), TokenUsage(2001, 4)]

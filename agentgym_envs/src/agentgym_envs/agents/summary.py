@@ -77,7 +77,7 @@ class SummaryAgent(ReactAgent):
 
         Raises:
             ArgumentError: the server does not count tokens.
-            ContextExceeded: the memory is empty or does not fit.
+            ContextExceeded: the memory is empty, or it or the request for it does not fit.
         """
         if self.used < self.share * self.context:
             return await super().act(observation, info)
@@ -101,13 +101,18 @@ class SummaryAgent(ReactAgent):
         """Asks the model for its memory."""
         self.picture = str(info.get(PICTURE) or "")
         question = ASK_MEMORY.format(observation=shown(observation, info))
-        before = self.used
-        memory = spoken(await self.ask({"role": "user", "content": question}))
-        if not memory:
+        full = f"{self.used:,} of the context's {self.context:,} tokens are in use"
+        try:
+            memory = spoken(await self.ask({"role": "user", "content": question}))
+        except ContextExceeded as error:
             raise ContextExceeded(
-                f"{before:,} of the context's {self.context:,} tokens are in use, and the memory"
-                " that the model wrote is empty"
-            )
+                f"{full}, and the request for a memory does not fit beside them (lower"
+                f" share={self.share:g}): {error}",
+                error.status,
+                error.answer,
+            ) from None
+        if not memory:
+            raise ContextExceeded(f"{full}, and the memory that the model wrote is empty")
         return memory
 
     async def ask(self, *more: ChatMessage) -> str:

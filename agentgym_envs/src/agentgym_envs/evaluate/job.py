@@ -194,7 +194,7 @@ def _check_functions(settings: RunSettings, items: Sequence[PlannedEpisode]) -> 
     lacking = sorted({item.family for item in items if not item.env.tools})
     if settings.format == "function" and lacking:
         raise ArgumentError(
-            f"{', '.join(lacking)} has no functions, which the format 'function' calls: choose"
+            f"no functions in {', '.join(lacking)}, which the format 'function' calls: choose"
             " another --agent or --format"
         )
 
