@@ -179,6 +179,11 @@ class ChatTemplate:
         self._head = self._choose_head(instructions)
         self._control, self._boundaries = self._control_tokens()
 
+    @property
+    def control(self) -> Sequence[str]:
+        """The texts of the control tokens, longer ones first."""
+        return self._control
+
     def messages(self, observations: Sequence[str], actions: Sequence[str]) -> list[Message]:
         """Returns an episode as chat messages; observations and actions alternate."""
         out = self._user(observations[0], first=True)

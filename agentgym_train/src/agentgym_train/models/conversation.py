@@ -9,7 +9,7 @@ the marks is tokenized, and the tokens that were sampled take the places of the 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from agentgym_envs.agents.chat import thinking
@@ -17,6 +17,7 @@ from agentgym_envs.errors import AgentFailure
 from agentgym_envs.models.answers import ToolCall
 from agentgym_train.errors import TemplateError
 from agentgym_train.models.chat import KEPT, ChatTokens
+from agentgym_train.models.tool_calls import CallGrammar, harmless_calls, same_calls
 
 THOUGHTS = (("<think>", "</think>"), ("[THINK]", "[/THINK]"))
 """The tags of thoughts, by family."""
@@ -51,9 +52,13 @@ class Conversation:
 
     Args:
         chat: the chat template.
+        calls: the agent's responses are calls of functions, so a reply stops after its calls.
+
+    Raises:
+        TemplateError: the template has no generation prompt, or see :attr:`grammar`.
     """
 
-    def __init__(self, chat: ChatTokens):
+    def __init__(self, chat: ChatTokens, *, calls: bool = False):
         self.chat = chat
         self._ids = lru_cache(KEPT)(lambda text: tuple(chat.ids(text)))
         ask = [{"role": "user", "content": MARK}]
@@ -65,13 +70,32 @@ class Conversation:
                 " set model.chat_template to a template that reads add_generation_prompt"
             )
         self._folds, self._splits = not self._takes_rules(), self._knows_thoughts()
+        self.stop_ids = chat.stop_ids | (self.grammar.stop_ids if calls else frozenset())
 
-    def read(self, ids: Sequence[int]) -> SampledReply:
-        """Splits sampled tokens into a thought and an answer."""
+    @cached_property
+    def grammar(self) -> CallGrammar:
+        """How the model writes calls of functions.
+
+        Raises:
+            TemplateError: see :class:`.CallGrammar`.
+        """
+        return CallGrammar(self.chat, self._prompt)
+
+    def read(self, ids: Sequence[int], tools: Sequence[Mapping[str, Any]] = ()) -> SampledReply:
+        """Splits sampled tokens into a thought, an answer and calls of functions.
+
+        Args:
+            ids: a reply's.
+            tools: the functions that the reply can call, in OpenAI's form.
+        """
         own = list(ids)
-        if own and own[-1] in self.chat.stop_ids:
+        if own and own[-1] in self.stop_ids:
             own.pop()
         answer, reasoning = self._thought(own) if self._splits else (own, "")
+        if tools:
+            said, calls = self.grammar.read(str(self.chat.tokenizer.decode(answer)), tools)
+            if calls:
+                return SampledReply(list(ids), answer, said, reasoning, tuple(calls))
         return SampledReply(list(ids), answer, self.chat.text(answer), reasoning)
 
     def prompt(
@@ -95,8 +119,14 @@ class Conversation:
 
         Raises:
             TemplateError: the template refuses the messages.
-            AgentFailure: a message has a reply's ``replay`` and another text.
+            AgentFailure: a message has a reply's ``replay`` and another text or other calls; or an
+                agent with functions has another format than "function".
         """
+        if tools and not self.grammar.stop_ids <= self.stop_ids:
+            raise AgentFailure(
+                "the agent gives functions to its model, and its replies would not stop after a"
+                " call: set format = 'function' in the agent's class"
+            )
         mark = MARK
         while any(mark in str(message.get("content")) for message in messages):
             mark += "x"
@@ -107,7 +137,7 @@ class Conversation:
                 continue
             source = _source(message, replies)
             if source is None:
-                shown.append(self.chat.harmless(message))
+                shown.append(harmless_calls(self.chat.harmless(message), self.chat.control))
             else:
                 places.append(_Place(*source, f"{mark}{number}z", f"{mark}{number}t"))
                 shown.append(places[-1].message(message))
@@ -154,7 +184,7 @@ class Conversation:
 
     def _end_of_message(self, text: str, start: int) -> int:
         """Returns the place of the first stop token after ``start``."""
-        stops = self.chat.tokenizer.convert_ids_to_tokens(sorted(self.chat.stop_ids))
+        stops = self.chat.tokenizer.convert_ids_to_tokens(sorted(self.stop_ids))
         found = [at for stop in stops if (at := text.find(stop, start)) >= 0]
         return min(found, default=len(text))
 
@@ -166,7 +196,7 @@ class Conversation:
         the template's stays.
         """
         end, ids = self.chat.end_ids, list(following)
-        if action and action[-1] in self.chat.stop_ids:
+        if action and action[-1] in self.stop_ids:
             if action[-1] in ids[: len(end)]:
                 return [*action, *ids[ids.index(action[-1]) + 1 :]]
             return [*action[:-1], *ids]
@@ -178,7 +208,9 @@ class Conversation:
         text = str(self.chat.tokenizer.decode(list(ids)))
         channel, final = CHANNELS
         if text.startswith(CHANNELS):
-            thought, _, answer = text.partition(final)
+            thought, found, answer = text.partition(final)
+            if not found:  # a call
+                answer = text.partition("<|end|><|start|>assistant")[2]
             thought = thought.removeprefix(channel).partition("<|end|>")[0].strip()
             return self._last(ids, text, len(text) - len(answer)), thought
         for opening, closing in THOUGHTS:
@@ -283,8 +315,15 @@ def _source(
                 f"a message claims to be the model's reply {reply.text!r}, and has the text"
                 f" {message['content']!r}: leave out its 'replay', or keep the text"
             )
+        if not same_calls(message, reply.tool_calls):
+            raise AgentFailure(
+                "a message claims to be a reply of the model, and has other calls of functions:"
+                " leave out its 'replay', or keep the calls"
+            )
         return reply, False, True
     for reply in reversed(replies):
-        if message["content"] in (reply.text, reply.whole):
+        if message["content"] in (reply.text, reply.whole) and same_calls(
+            message, reply.tool_calls
+        ):
             return reply, message["content"] != reply.text, False
     return None

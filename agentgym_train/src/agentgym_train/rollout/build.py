@@ -12,6 +12,7 @@ from agentgym_envs.agents.chat import ChatAgent, ReactAgent
 from agentgym_envs.pool import EnvDescription, EnvPool
 from agentgym_train import plugins
 from agentgym_train.config import Config
+from agentgym_train.config.schema import agent_format
 from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError
 from agentgym_train.models.chat import ChatTokens
@@ -60,11 +61,16 @@ def make_pool(config: Config, episodes: int, kwargs: dict[str, Any]) -> EnvPool:
 
 
 def sampling(config: Config, chat: ChatTokens) -> SamplingOptions:
-    """Returns the sampling options."""
+    """Returns the sampling options.
+
+    If the agent's responses are calls of functions, the token that ends a message with a call stops
+    a response too.
+    """
+    calls = agent_format(config.agent) == "function"
     return SamplingOptions(
         temperature=config.rollout.temperature,
         max_new_tokens=config.rollout.max_new_tokens,
-        stop_ids=chat.stop_ids,
+        stop_ids=Conversation(chat, calls=True).stop_ids if calls else chat.stop_ids,
     )
 
 
@@ -122,7 +128,7 @@ def player_maker(
     whole = agent.options.get("window") is None and agent.options.get("thoughts") != "strip"
     if chat.grows and whole and agent.target in (ChatAgent, ReactAgent):
         return None
-    conversation = Conversation(chat)
+    conversation = Conversation(chat, calls=agent.format == "function")
 
     def opening(info: Mapping[str, Any]) -> EpisodeOpening:
         return open_episode(

@@ -13,6 +13,7 @@ from typing import Any
 from agentgym_envs.agents import EpisodeOpening
 from agentgym_envs.errors import AgentFailure, AgentGymError, ContextExceeded
 from agentgym_envs.models.answers import ModelReply, TokenUsage
+from agentgym_envs.models.calls import with_ids
 from agentgym_train.data.types import Call
 from agentgym_train.models.chat import ChatTokens
 from agentgym_train.models.conversation import API, Conversation, SampledReply
@@ -181,6 +182,7 @@ class PolicyClient:
         self.replies: list[SampledReply] = []
         self._samples: list[list[int]] = []
         self._row: list[int] = []
+        self._ids: set[str] = set()  # of calls of functions
 
     @property
     def max_context(self) -> int:
@@ -213,16 +215,20 @@ class PolicyClient:
         sample = await PolicyRequest(call, kept, prompt[kept:])
         self._row = [*prompt, *sample.ids]
         self._samples[number : number + 1] = [self._row]
-        reply = self._conversation.read(sample.ids)
+        reply = self._conversation.read(sample.ids, tools or ())
         self.replies.append(reply)
-        return ModelReply(
+        ended = sample.ids[-1] in self._conversation.stop_ids
+        answer = ModelReply(
             text=reply.text,
             tool_calls=reply.tool_calls,
             reasoning=reply.reasoning,
             usage=TokenUsage(len(prompt), len(sample.ids)),
-            finish="stop" if sample.ids[-1] in self._conversation.chat.stop_ids else "length",
+            finish=("tool_calls" if reply.tool_calls else "stop") if ended else "length",
             replay={"api": API, "call": len(self.replies) - 1},
         )
+        answer = with_ids(answer, self._ids)
+        self._ids.update(call.id for call in answer.tool_calls)
+        return answer
 
 
 def _common(row: Sequence[int], prompt: Sequence[int]) -> int:

@@ -20,6 +20,7 @@ from agentgym_envs.pool import EnvDescription
 from agentgym_train import plugins
 from agentgym_train.assembly import check_group_size, naming
 from agentgym_train.config import SCRATCH, Config, SharedSettings
+from agentgym_train.config.schema import agent_format
 from agentgym_train.data import recorded
 from agentgym_train.engine import checkpoint
 from agentgym_train.errors import ConfigError, ModelError
@@ -122,6 +123,12 @@ def check(config: Config, *, processes: int = 1) -> None:
     plugins.make(plugins.GENERATOR, config.generator).check()
     described = [check_one(one, several=len(config.envs) > 1) for one in config.each()]
     if config.model.path == SCRATCH:
+        if agent_format(config.agent) == "function":
+            raise ConfigError(
+                f"agent.name={config.agent['name']!r} gives functions to the chat template, and"
+                " that of model.path='scratch' has no place for them: set model.path to a trained"
+                " model, or use another agent"
+            )
         for env in config.envs if config.scratch.folders else ():
             recorded.read_episodes(config.scratch.folders, env.id, key="scratch.folders")
         check_layers(config, config.scratch.layers)
