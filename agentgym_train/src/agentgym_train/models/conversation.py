@@ -79,7 +79,8 @@ class Conversation:
         Raises:
             TemplateError: see :class:`.CallGrammar`.
         """
-        return CallGrammar(self.chat, self._prompt)
+        ask = [{"role": "system", "content": "rules"}, {"role": "user", "content": MARK}]
+        return CallGrammar(self.chat, self._prompt, self._folded(ask))
 
     def read(self, ids: Sequence[int], tools: Sequence[Mapping[str, Any]] = ()) -> SampledReply:
         """Splits sampled tokens into a thought, an answer and calls of functions.

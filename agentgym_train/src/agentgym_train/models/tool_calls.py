@@ -36,7 +36,6 @@ _PROBE = {
     },
 }
 _NAMED, _VALUE, _RESULT = "agentgym_probe", "agentgymplace", "agentgymresult"
-_ASK = {"role": "user", "content": "Where?"}
 
 
 def _json(text: str) -> Any:
@@ -128,15 +127,16 @@ class CallGrammar:
     Args:
         chat: the model's template.
         prompt: what begins the assistant's next message.
+        ask: the messages of a conversation before the first reply.
 
     Raises:
         TemplateError: the template has no place for functions or refuses their calls, or it writes
             calls in an unknown form.
     """
 
-    def __init__(self, chat: ChatTokens, prompt: str):
+    def __init__(self, chat: ChatTokens, prompt: str, ask: Sequence[Mapping[str, Any]]):
         self._template = f"the chat template of {chat.tokenizer.name_or_path!r}"
-        written = self._written(chat, prompt)
+        written = self._written(chat, prompt, ask)
         ends = re.compile("|".join(map(re.escape, chat.control)))
         probe = [(_NAMED, {"place": _VALUE})]
         for end in ends.finditer(written, written.index(_VALUE)):
@@ -173,9 +173,9 @@ class CallGrammar:
         said += text[end:]
         return _HEADERS.sub("", said).strip() if calls else text, calls
 
-    def _written(self, chat: ChatTokens, prompt: str) -> str:
+    def _written(self, chat: ChatTokens, prompt: str, ask: Sequence[Mapping[str, Any]]) -> str:
         """Returns what the template writes for a call, up to the text of the call's result."""
-        if _NAMED not in chat.render([_ASK], prompt=True, tools=[_PROBE]):
+        if _NAMED not in chat.render(ask, prompt=True, tools=[_PROBE]):
             raise TemplateError(
                 f"{self._template} has no place for functions, which the agent gives to its model:"
                 " set model.chat_template to a template that reads 'tools', or use another agent,"
@@ -184,7 +184,7 @@ class CallGrammar:
         call = {"name": _NAMED, "arguments": {"place": _VALUE}}
         name = "call00001"
         messages = [
-            _ASK,
+            *ask,
             {
                 "role": "assistant",
                 "content": "",
@@ -200,7 +200,7 @@ class CallGrammar:
                 " model.chat_template to another one, or use another agent"
             )
         parts = (prompt[:n] for n in range(len(prompt), 0, -1))
-        opening = next((part for part in parts if part in before), _ASK["content"])
+        opening = next((part for part in parts if part in before), ask[-1]["content"])
         return before.rpartition(opening)[2] + value + after.partition(_RESULT)[0]
 
 
