@@ -74,15 +74,23 @@ def mistral(call):
     )
 
 
-MISTRAL = mistral(
-    '[TOOL_CALLS][{% for c in m.tool_calls %}{"name": "{{ c.function.name }}", "arguments": '
-    '{{ c.function.arguments | tojson }}, "id": "{{ c.id }}"}{{ ", " if not loop.last }}'
-    "{% endfor %}]"
-).replace("{% else %}{{", "{% else %}[ANSWER]{{").replace("tool_calls %}[T", "tool_calls %}[ANSWER][T")
-MISTRAL_ARGS = mistral(
-    "{% for c in m.tool_calls %}[TOOL_CALLS]{{ c.function.name }}[ARGS]"
-    "{{ c.function.arguments | tojson }}{% endfor %}"
-).replace("{% else %}{{", "{% else %}[ANSWER]{{").replace("tool_calls %}{%", "tool_calls %}[ANSWER]{%")
+MISTRAL = (
+    mistral(
+        '[TOOL_CALLS][{% for c in m.tool_calls %}{"name": "{{ c.function.name }}", "arguments": '
+        '{{ c.function.arguments | tojson }}, "id": "{{ c.id }}"}{{ ", " if not loop.last }}'
+        "{% endfor %}]"
+    )
+    .replace("{% else %}{{", "{% else %}[ANSWER]{{")
+    .replace("tool_calls %}[T", "tool_calls %}[ANSWER][T")
+)
+MISTRAL_ARGS = (
+    mistral(
+        "{% for c in m.tool_calls %}[TOOL_CALLS]{{ c.function.name }}[ARGS]"
+        "{{ c.function.arguments | tojson }}{% endfor %}"
+    )
+    .replace("{% else %}{{", "{% else %}[ANSWER]{{")
+    .replace("tool_calls %}{%", "tool_calls %}[ANSWER]{%")
+)
 HARMONY = (
     "{% for m in messages %}{% if m.role == 'system' %}<|start|>developer<|message|>{{ m.content }}\n"
     f"{TOOLS}<|end|>"
