@@ -31,15 +31,17 @@ class Rows(train.GeneratorSession):
 
     def submit(self, row, ids):
         self.history[row] += ids
-        self.jobs[row] = self.thread.submit(self.sample, row)
+        self.jobs[self.thread.submit(self.sample, row)] = row
 
     def poll(self, timeout=None):
-        wait(self.jobs.values(), timeout, return_when=FIRST_COMPLETED)
-        done = [row for row, job in self.jobs.items() if job.done()]
-        return {row: self.jobs.pop(row).result() for row in done}
+        done, _ = wait(self.jobs, timeout, return_when=FIRST_COMPLETED)
+        return {self.jobs.pop(job): job.result() for job in done}
 
     def restart(self, row):
         self.history[row], self.turn[row] = [], 0
+
+    def rewind(self, row, length):
+        train.cut_back(self.history[row], row=row, length=length)
 
     def close(self):
         self.thread.shutdown(cancel_futures=True)

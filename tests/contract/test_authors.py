@@ -12,10 +12,10 @@ from raised import raises
 from typer.testing import CliRunner
 
 from agentgym_envs import new, registry
+from agentgym_envs.agents.base import load as load_agent
 from agentgym_envs.cli import app
 from agentgym_envs.envs.maze.env import MazeEnv
 from agentgym_envs.errors import ArgumentError, BrokenPlugin, UnknownName
-from agentgym_envs.evaluate.agents.base import load as load_agent
 from agentgym_envs.multi import make_game
 from agentgym_envs.processes import module_folders, python_environment
 from agentgym_envs.testing import check_text_env, form, kit, limits

@@ -89,7 +89,7 @@ def test_the_algorithm_is_what_the_trainer_relies_on():
 
 @pytest.mark.full
 def test_the_generator_is_what_the_trainer_needs():
-    assert len(check_generator(BACKGROUND)) == 11
+    assert len(check_generator(BACKGROUND)) == 12
 
 
 @pytest.fixture

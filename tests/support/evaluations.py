@@ -4,8 +4,8 @@ import asyncio
 from dataclasses import dataclass, field
 from functools import cache
 
-from agentgym_envs.evaluate.agents import load
-from agentgym_envs.evaluate.agents.base import AgentFactory
+from agentgym_envs.agents import load
+from agentgym_envs.agents.base import AgentFactory
 from agentgym_envs.evaluate.budget import UsageBudget
 from agentgym_envs.evaluate.plan import plan
 from agentgym_envs.evaluate.record import RunRecord
@@ -25,6 +25,7 @@ class Model:
     asked: list = field(default_factory=list)
     open: int = 0
     most: int = 0
+    max_context: int | None = None
 
     async def complete(self, messages, *, tools=None, sample=""):
         self.asked.append([dict(m) for m in messages])

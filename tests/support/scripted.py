@@ -17,6 +17,7 @@ class ScriptedGenerator:
         self.tokenizer = tokenizer or tiny.tokenizer(tiny.CHATML)
         self.prompts, self.seeds, self.version, self.finished = [], [], 0, []
         self.closed_sessions = 0
+        self.kept = []  # by action: tokens that a rewind left, or None without a rewind
 
     def load(self, weights, version):
         self.version = version
@@ -38,10 +39,14 @@ class ScriptedGenerator:
 class _Session:
     def __init__(self, generator, sampling):
         self.generator, self.sampling, self.turn = generator, sampling, {}
-        self.submitted = {}
+        self.submitted, self.rewound = {}, {}
 
     def submit(self, row, ids):
         self.submitted[row] = list(ids)
+        self.generator.kept.append(self.rewound.pop(row, None))
+
+    def rewind(self, row, length):
+        self.rewound[row] = length
 
     def poll(self, timeout=None):
         prompts, self.submitted = self.submitted, {}
@@ -99,7 +104,7 @@ def collect(
     """Plays a script in a new pool; keywords are those of the collector or the environment."""
     options = {
         name: kwargs.pop(name)
-        for name in ("retries", "batch_wait", "agents", "opponents", "keep_next")
+        for name in ("retries", "batch_wait", "agents", "opponents", "keep_next", "make_player")
         if name in kwargs
     }
     with EnvPool(

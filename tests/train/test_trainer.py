@@ -501,7 +501,7 @@ def test_the_policy_is_told_the_rules_of_the_held_out_environment(tmp_path):
         make(tmp_path, {"eval": {"kwargs": {"split": "test"}, "episodes": 1, "horizon": 1}})
     ) as trainer:
         env = trainer.envs[0]
-        held_out = env.training._replace(instructions="Other rules.")
+        held_out = env.training._replace(rules="Other rules.")
         (t,) = evaluate.evaluate(
             env.config, trainer.generator, env.chat.tokenizer, held_out
         ).trajectories

@@ -24,6 +24,7 @@ from .distributed import Distributed as Distributed
 from .errors import ConfigError as ConfigError
 from .errors import ModelError as ModelError
 from .generators.building_blocks import choose as choose
+from .generators.building_blocks import cut_back as cut_back
 from .generators.building_blocks import drop as drop
 from .generators.building_blocks import make_room as make_room
 from .generators.building_blocks import noise as noise

@@ -69,6 +69,29 @@ class GeneratorSession(ABC):
     def restart(self, row: int) -> None:
         """Clears a row. Its sampling noise starts again."""
 
+    def rewind(self, row: int, length: int) -> None:
+        """Cuts a row back to its first ``length`` tokens; the next ``submit`` continues from there.
+
+        The tokens are those of prompts and actions. The sampling noise goes on: the next action has
+        the noise of the row's next turn. The next ``submit`` can have no ids if ``length`` is at
+        least 1; the action then follows the prefix. A row that was never submitted has 0 tokens.
+
+        A generator without this method works with agents whose conversations only grow.
+
+        Raises:
+            ValueError: ``length`` is negative, or the row has fewer tokens.
+            ConfigError: the generator does not implement the method; this is the default.
+        """
+        # The contract's import is cheap; that of errors loads gymnasium.
+        from agentgym_train.errors import ConfigError
+
+        raise ConfigError(
+            f"the generator cannot cut a conversation back: {type(self).__name__} has no method"
+            " 'rewind', and the agent or the chat template drops or rewrites earlier messages."
+            " Implement GeneratorSession.rewind(row, length), use the generator 'hf' or 'vllm', or"
+            " use an agent and a template that only add messages"
+        )
+
     def finish(self, row: int) -> None:
         """Ends a row: it will not be continued. Nothing by default."""
 
@@ -136,7 +159,8 @@ class Generator(ABC):
         """Starts one episode per seed, in rows 0, 1, ….
 
         The noise of a token is a function of three things only: its episode's seed, its turn
-        (submits of the row since it started or was restarted), and its position in the turn.
+        (submits of the row since it started or was restarted), and its position in the turn. A
+        rewind does not change the count of submits.
         """
 
     def sleep(self) -> None:

@@ -29,7 +29,7 @@ from agentgym_train.models.loading import load_model
 from agentgym_train.protocols import StepPlan
 from agentgym_train.reporting import metrics
 from agentgym_train.reporting.metrics import FailureLog, MetricsFile
-from agentgym_train.rollout.build import sampling
+from agentgym_train.rollout.build import make_agent, player_maker, sampling
 from agentgym_train.rollout.pipeline import (
     CollectedStep,
     RolloutPipeline,
@@ -342,6 +342,9 @@ class PolicyTrainer:
             ids=sorted(set(tokenizer.get_vocab().values()) - set(tokenizer.all_special_ids)),
             length=probe_length(model_config),
             dtype=self.config.model.dtype,
+            rewinds=any(
+                player_maker(make_agent(env.config), env.training, env.chat) for env in self.envs
+            ),
         )
 
     def _producers(self, model_path: str) -> dict[str, Producer]:

@@ -18,8 +18,8 @@ from stub_model import StubModel
 from typer.testing import CliRunner
 
 from agentgym_envs import plugins
+from agentgym_envs.agents.base import EpisodeEnding, EpisodeOpening, load
 from agentgym_envs.cli import app
-from agentgym_envs.evaluate.agents.base import EpisodeEnding, EpisodeOpening, load
 from agentgym_envs.evaluate.estimate import METHODS, FamilyEstimate, RequestShape
 from agentgym_envs.evaluate.record import EPISODES, LAYOUT, SETTINGS, read, read_settings
 

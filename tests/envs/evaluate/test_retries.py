@@ -9,6 +9,7 @@ from collections import Counter
 import pytest
 from raised import raises
 
+from agentgym_envs.agents.base import AgentFactory
 from agentgym_envs.errors import (
     AgentFailure,
     EnvRaised,
@@ -17,7 +18,6 @@ from agentgym_envs.errors import (
     ProviderRefused,
 )
 from agentgym_envs.evaluate import runner as module
-from agentgym_envs.evaluate.agents.base import AgentFactory
 from agentgym_envs.evaluate.plan import EvalEnv, PlannedEpisode
 from agentgym_envs.evaluate.record import EpisodeKey, EpisodeRows
 from agentgym_envs.evaluate.runner import DISTURBANCES, GIVE_UP, REFUSALS, EvalRunner, RunLimits

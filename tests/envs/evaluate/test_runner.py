@@ -9,6 +9,8 @@ from evaluations import MAZE, Model, evaluate, mazes
 from raised import raises
 
 from agentgym_envs import registry
+from agentgym_envs.agents import ASK_ORACLE, load
+from agentgym_envs.agents.base import AgentFactory
 from agentgym_envs.errors import (
     AgentGymError,
     ArgumentError,
@@ -20,8 +22,6 @@ from agentgym_envs.errors import (
     TaskError,
     UnknownName,
 )
-from agentgym_envs.evaluate.agents import ASK_ORACLE, load
-from agentgym_envs.evaluate.agents.base import AgentFactory
 from agentgym_envs.evaluate.budget import UsageBudget
 from agentgym_envs.evaluate.plan import plan
 from agentgym_envs.evaluate.record import episodes

@@ -1,7 +1,7 @@
 import pytest
 from evaluations import evaluate
 
-from agentgym_envs.evaluate.agents.base import AgentFactory
+from agentgym_envs.agents.base import AgentFactory
 from agentgym_envs.evaluate.plan import plan
 
 pytestmark = pytest.mark.slow

@@ -9,11 +9,11 @@ from typer.testing import CliRunner
 
 import agentgym_envs
 from agentgym_envs import registry
+from agentgym_envs.agents.base import AgentFactory
 from agentgym_envs.cli import app
 from agentgym_envs.errors import ArgumentError, UnknownName
 from agentgym_envs.evaluate import suites as module
 from agentgym_envs.evaluate import tables
-from agentgym_envs.evaluate.agents.base import AgentFactory
 from agentgym_envs.evaluate.plan import plan
 
 PAPER = {

@@ -24,7 +24,7 @@ from agentgym_envs.errors import (
 )
 from agentgym_envs.pool import EnvDescription, EnvPool, describe
 from agentgym_envs.pool.workers import CLOSE_TIMEOUT
-from agentgym_envs.wrappers import ActionFormat
+from agentgym_envs.wrappers import FORMATS, ActionFormat
 
 FAULTY = "faulty_envs:support/Faulty-v0"
 ODD = "faulty_envs:support/Odd-v0"
@@ -411,10 +411,15 @@ def test_an_environment_is_described_as_it_says_itself():
         dict(env.unwrapped.tools),
         True,
         [],
+        "",
     )
     react = describe("agentgym/Maze-v1", split="dev", action_format="react")
     assert react.instructions == ActionFormat(env, "react").instructions != described.instructions
-    assert describe(FAULTY) == ("", None, None, {}, False, [])
+    assert (react.rules, react.format_rules) == (
+        env.unwrapped.instructions,
+        FORMATS["react"](env.unwrapped.tools).describe(),
+    )
+    assert describe(FAULTY) == ("", None, None, {}, False, [], "")
 
 
 def test_one_agent_is_not_several():

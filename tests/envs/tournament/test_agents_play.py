@@ -18,7 +18,7 @@ from agentgym_envs.evaluate.transcript import conversation
 NIM, NEGOTIATION = "foreign/Nim-v0", "agentgym/Negotiation-v1"
 AGENTS = """
 import asyncio, time
-from agentgym_envs.evaluate.agents import ASK_ORACLE, Agent
+from agentgym_envs.agents import ASK_ORACLE, Agent
 
 class Greedy(Agent):
     def __init__(self, *, take="3"):
@@ -332,6 +332,17 @@ def test_a_killed_tournament_goes_on():
     whole = before[: before.rfind(b"\n") + 1]
     assert path.read_bytes().startswith(whole)
     assert len(read(Path("out"))[0]) == len(rows()) == 8
+
+
+def test_the_context_of_a_server_is_known_also_when_a_tournament_goes_on():
+    listed = {"data": [{"id": "stub", "max_model_len": 100_000}]}
+    with StubModel(
+        [stub_model.ok("Action: 1")], models=stub_model.status(200, body=listed)
+    ) as stub:
+        for episodes in (1, 2):
+            player = f"summary:stub@{stub.url}"
+            output = call(NIM, player, "greedy", "--episodes", episodes, "--out", "out")
+            assert f"{2 * episodes} of {2 * episodes} games" in output
 
 
 @pytest.mark.parametrize(

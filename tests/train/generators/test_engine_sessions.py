@@ -9,6 +9,7 @@ import tiny
 import torch
 from raised import raises
 
+from agentgym_envs.tasks import stable_hash
 from agentgym_train.errors import ConfigError, ModelError
 from agentgym_train.generators.building_blocks import WeightNames
 from agentgym_train.generators.requests import EngineGenerator, SampledAction
@@ -91,6 +92,27 @@ def test_the_seed_of_a_request_is_that_of_its_episode_and_turn():
     assert len({first, second, other}) == 3
     assert engine.requests[2].ids == (5,)
     assert all(0 <= seed < 2**63 for seed in (first, second, other))
+
+
+def test_a_row_that_is_cut_back_requests_its_prefix_with_the_noise_of_the_next_turn():
+    engine, session = started(*[[0, 1]] * 4)
+    for row in (0, 1):
+        session.rewind(row, 0)
+        session.submit(row, [5, 6, 7])
+    session.poll()
+    session.submit(0, [8])
+    session.rewind(1, 2)
+    session.submit(1, [8, 9])
+    session.poll()
+    with raises(ValueError, "row 1", "length=7", "6 tokens"):
+        session.rewind(1, 7)
+    session.rewind(1, 4)
+    session.submit(1, [])
+    ids = [request.ids for request in engine.requests]
+    assert ids[2:] == [(5, 6, 7, 100, 3, 8), (5, 6, 8, 9), (5, 6, 8, 9)]
+    seeds = [stable_hash(f"1 {turn}") for turn in range(3)]
+    assert [request.seed for request in engine.requests[1::2]] == [seeds[0], seeds[1]]
+    assert engine.requests[4].seed == seeds[2]
 
 
 def test_sessions_side_by_side_get_their_own_actions():

@@ -1,16 +1,17 @@
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 
 import pytest
 import tiny
 import torch
 from some import every, full
 
-from agentgym_train.errors import ModelError
+from agentgym_train.errors import ConfigError, ModelError
 from agentgym_train.generators import hf, probe, ragged_cache
 from agentgym_train.generators.hf import HF
 from agentgym_train.models.policy import token_logps
-from agentgym_train.protocols import ActionSample, SamplingOptions
+from agentgym_train.protocols import ActionSample, GeneratorSession, SamplingOptions
 
 SAMPLING = SamplingOptions(temperature=0.7, max_new_tokens=100, stop_ids=frozenset(range(20)))
 IDS = range(300)
@@ -26,7 +27,7 @@ def generator(model):
     return HF(model)
 
 
-def check(generator, model, dtype="float32"):
+def check(generator, model, dtype="float32", rewinds=False):
     forward = partial(token_logps, model, temperature=SAMPLING.temperature)
     length = probe.length(model.config)
     probe.check_logps(
@@ -36,6 +37,7 @@ def check(generator, model, dtype="float32"):
         ids=IDS,
         length=length,
         dtype=dtype,
+        rewinds=rewinds,
     )
 
 
@@ -57,6 +59,9 @@ class Wrapped:
 
     def restart(self, row):
         self.now.restart(row)
+
+    def rewind(self, row, length):
+        self.now.rewind(row, length)
 
     def finish(self, row):
         self.now.finish(row)
@@ -87,6 +92,21 @@ class ForgetsTheLastTokenOfATurn(Wrapped):
         self.now._history[row] = self.now._history[row][:-1]
         self.now._memory.known[row] = len(self.now._history[row])
         super().submit(row, ids)
+
+
+class KeepsTheTokensAfterRewind(Wrapped):
+    def rewind(self, row, length):
+        pass
+
+
+class ForgetsTheRowAtRewind(Wrapped):
+    def rewind(self, row, length):
+        self.now.rewind(row, 0)
+
+
+class OnlyGrows(Wrapped):
+    def rewind(self, row, length):
+        GeneratorSession.rewind(self.now, row, length)
 
 
 class AnswersForOneRow(Wrapped):
@@ -134,6 +154,52 @@ def test_a_generator_with_a_fault_is_refused(fault, dtype):
     check(Wrapped(generator), model, dtype)
     with pytest.raises(ModelError, match=rf"in {dtype} they differ by \d+\.\d+ nats"):
         check(fault(generator), model, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", *full("float32")])
+@pytest.mark.parametrize("fault", [KeepsTheTokensAfterRewind, ForgetsTheRowAtRewind])
+def test_a_fault_in_rewind_is_refused_if_rows_are_cut_back(fault, dtype):
+    model = tiny.model().to(getattr(torch, dtype))
+    generator = HF(model)
+    check(Wrapped(generator), model, dtype, rewinds=True)
+    check(fault(generator), model, dtype)
+    with pytest.raises(ModelError, match=rf"in {dtype} they differ by \d+\.\d+ nats"):
+        check(fault(generator), model, dtype, rewinds=True)
+
+
+def test_a_generator_without_rewind_is_refused_only_if_rows_are_cut_back(generator, model):
+    check(OnlyGrows(generator), model)
+    with pytest.raises(ConfigError, match="has no method 'rewind'"):
+        check(OnlyGrows(generator), model, rewinds=True)
+
+
+def test_rows_that_are_cut_back_begin_a_sample_with_half_of_the_one_before(generator, model):
+    never = replace(SAMPLING, max_new_tokens=4, stop_ids=frozenset())
+    play = partial(probe.play, generator.session, never, ids=IDS, length=48)
+    grown, cut = play(), play(rewinds=True)
+    assert [len(row.samples) for row in cut] == [1, 1, 1, 3, 2]
+
+    def tokens(calls):
+        return [token for call in calls for token in call.prompt_ids + call.action_ids]
+
+    assert [tokens(row.calls) for row in cut[:3]] == [tokens(row.calls) for row in grown[:3]]
+    for row in cut[3:]:
+        for before, after in pairwise(row.samples):
+            half = len(tokens(before)) // 2
+            assert after[0].prompt_ids[:half] == tokens(before)[:half]
+            assert 1 <= len(after[0].prompt_ids) - half <= 8
+
+
+@pytest.mark.parametrize("method", [0, 1, 3])
+def test_the_embedded_generator_tries_each_memory_with_rewinds(method, monkeypatch):
+    kind = hf.METHODS[method].memory
+    monkeypatch.setattr(hf, "METHODS", hf.METHODS[method : method + 1])
+    assert HF(tiny.model(), allow_slower=True).method.memory is kind
+    rewind = kind.rewind
+    only_to_0 = lambda self, row, length: length or rewind(self, row, 0)  # noqa: E731
+    monkeypatch.setattr(kind, "rewind", only_to_0)
+    with pytest.raises(ModelError, match="cannot be sampled from"):
+        HF(tiny.model())
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The cache without padding: its logits against the plain model's, and its use of memory."""
+"""The memories' logits against the plain model's, and the fast one's use of memory."""
 
 import random
 from itertools import pairwise
@@ -8,6 +8,7 @@ import tiny
 import torch
 from some import full
 
+from agentgym_train.generators.memory import NoCache, PaddedCache
 from agentgym_train.generators.ragged_cache import ColumnCache, RaggedCache
 
 ROWS = 9
@@ -57,13 +58,8 @@ def calls(monkeypatch):
 class Checked:
     """A memory that records the tokens of each row, and compares the logits when a row ends."""
 
-    def __init__(self, model, rows=ROWS, off=1e-4):
-        self.model, self.memory, self.off, self.compared = (
-            model,
-            RaggedCache(model, range(rows)),
-            off,
-            0,
-        )
+    def __init__(self, model, rows=ROWS, off=1e-4, kind=RaggedCache):
+        self.model, self.memory, self.off, self.compared = model, kind(model, range(rows)), off, 0
         self.held = {row: [] for row in range(rows)}
         self.seen = {row: {} for row in range(rows)}  # row → position → logits after it
 
@@ -75,16 +71,17 @@ class Checked:
         assert self.memory.known == {row: len(ids) for row, ids in self.held.items()}
 
     def compare(self, row):
-        if self.held[row]:
+        if self.seen[row]:
             logits_TV = expected(self.model, self.held[row])
             for position, logits_V in self.seen[row].items():
                 torch.testing.assert_close(logits_V, logits_TV[position], atol=self.off, rtol=0)
                 self.compared += 1
-        self.held[row], self.seen[row] = [], {}
+        self.seen[row] = {}
 
-    def forget(self, row):
+    def rewind(self, row, length):
         self.compare(row)
-        self.memory.forget(row)
+        del self.held[row][length:]
+        self.memory.rewind(row, length)
 
     def drop(self, row):
         self.compare(row)
@@ -101,15 +98,15 @@ def tokens(rng, most):
 
 
 def play(checked, rng, turns):
-    """Plays turns in which fewer and fewer rows continue; rows restart and end."""
+    """Plays turns in which fewer and fewer rows continue; rows are cut back and end."""
     for _ in range(turns):
         going = rng.sample(sorted(checked.held), rng.randint(1, len(checked.held)))
         most = rng.choice((1, 3, 9))
         while going:
             checked.append({row: tokens(rng, most) for row in going})
             going, most = rng.sample(going, rng.randrange(len(going))), 1
-        if rng.random() < 0.4:
-            checked.forget(rng.choice(sorted(checked.held)))
+        for row in rng.sample(sorted(checked.held), rng.choice((0, 0, 1, 3))):
+            checked.rewind(row, rng.choice((0, rng.randint(0, len(checked.held[row])))))
         if rng.random() < 0.2 and len(checked.held) > 2:
             checked.drop(rng.choice(sorted(checked.held)))
     checked.end()
@@ -121,6 +118,33 @@ def test_logits_are_those_of_the_plain_model_whatever_rows_do(model, seed):
     checked = Checked(model)
     play(checked, random.Random(seed), turns=25)
     assert checked.compared > 100
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize(
+    ("kind", "memory"),
+    [("bloom", PaddedCache), ("mamba", NoCache), *full(("qwen2", PaddedCache), ("lfm2", NoCache))],
+)
+def test_those_of_the_slower_memories_are_too(kind, memory):
+    checked = Checked(tiny.model(kind).eval(), kind=memory)
+    play(checked, random.Random(0), turns=12)
+    assert checked.compared > 50
+
+
+@torch.inference_mode()
+def test_a_padded_cache_keeps_no_columns_that_every_row_has_forgotten():
+    checked = Checked(tiny.model("bloom").eval(), rows=2, kind=PaddedCache)
+    for _ in range(5):
+        checked.append({0: [5, 6, 7], 1: [8]})
+        checked.append({1: [9]})
+        checked.rewind(0, 2)
+        checked.rewind(1, 1)
+        assert checked.memory._mask_BS.shape == (2, 3)
+        assert checked.memory._cache.get_seq_length() == 3
+        checked.append({0: [10]})
+        checked.rewind(0, 0)
+        checked.rewind(1, 0)
+    assert checked.compared == 20
 
 
 @torch.inference_mode()
@@ -229,7 +253,7 @@ def test_rows_change_places_after_all_were_forgotten_or_before_any_had_tokens(qw
         if first:
             checked.append(first)
         for row in range(4):
-            checked.forget(row)
+            checked.rewind(row, 0)
         for new in (
             {3: [5, 6]},
             {2: [7]},

@@ -12,11 +12,12 @@ from agentgym_envs.errors import BrokenPlugin, ConformanceError
 from agentgym_train import plugins
 from agentgym_train.errors import ModelError
 from agentgym_train.generators.hf import HF, HFSession
+from agentgym_train.protocols import GeneratorSession
 from agentgym_train.testing import check_generator, generators
 
 
 def test_ours_passes():
-    assert len(check_generator("hf")) == len(generators.CHECKS) == 11
+    assert len(check_generator("hf")) == len(generators.CHECKS) == 12
 
 
 def test_all_that_are_shipped_are_checked():
@@ -181,6 +182,92 @@ class RestartsNothingNew(HFSession):
         super().restart(row)
 
 
+class KeepsAllTokens(HFSession):
+    def rewind(self, row, length):
+        if length == 0:  # restart works
+            super().rewind(row, length)
+
+
+class ReusesKeysByCount(HFSession):
+    """Has keys and values of as many tokens as before, though they are others."""
+
+    def rewind(self, row, length):
+        del self._history[row][length:]
+
+    def submit(self, row, ids):
+        super().submit(row, ids)
+        tokens = len(self._history[row]) + len(ids)
+        self._memory.rewind(row, min(self._memory.known[row], tokens - 1))
+
+
+class RewindsOnce(HFSession):
+    rewound = frozenset()
+
+    def rewind(self, row, length):
+        if row not in self.rewound:
+            super().rewind(row, length)
+        self.rewound |= {row} if length else set()
+
+
+class ForgetsAnotherToken(HFSession):
+    def rewind(self, row, length):
+        super().rewind(row, max(length - 1, 0))
+
+
+class ForgetsTheRow(HFSession):
+    def rewind(self, row, length):
+        super().rewind(row, 0)
+
+
+class RepeatsNoise(HFSession):
+    def rewind(self, row, length):
+        super().rewind(row, length)
+        self._turn[row] = max(self._turn[row] - 1, 0)
+
+
+class SkipsNoise(HFSession):
+    def rewind(self, row, length):
+        super().rewind(row, length)
+        self._turn[row] += 1
+
+
+class RewindsOthers(HFSession):
+    def rewind(self, row, length):
+        for each, history in self._history.items():
+            super().rewind(each, min(length, len(history)))
+
+
+class RewindsNothingNew(HFSession):
+    def rewind(self, row, length):
+        assert self._history[row]
+        super().rewind(row, length)
+
+
+class NeedsNewTokens(HFSession):
+    def submit(self, row, ids):
+        assert ids
+        super().submit(row, ids)
+
+
+class TakesAnyLength(HFSession):
+    def rewind(self, row, length):
+        super().rewind(row, max(0, min(length, len(self._history[row]))))
+
+
+class LacksTheLengthByAnotherError(HFSession):
+    def rewind(self, row, length):
+        assert length >= 0
+        super().rewind(row, length)
+
+
+class OnlyGrows(HFSession):
+    rewind = GeneratorSession.rewind
+
+    def restart(self, row):
+        HFSession.rewind(self, row, 0)
+        self._turn[row] = 0
+
+
 class FinishesNothingNew(HFSession):
     def finish(self, row):
         assert self._history[row]
@@ -312,6 +399,7 @@ SESSIONS = [
         "differ from those of the weights of ver",
     ),
     ("logps", GoesOnWithHistory, "its log-probabilities differ"),
+    ("logps", KeepsAllTokens, "its log-probabilities differ"),
     (
         "frequencies",
         start(lambda seeds, sampling: ([seed % 20 for seed in seeds], sampling)),
@@ -336,6 +424,23 @@ SESSIONS = [
         RestartsNothingNew,
         "restart of a row that was not yet submitted raised AssertionError",
     ),
+    *(
+        ("rewinds", kind, "where rows 0 and 2 were cut back .* keep the first length tokens")
+        for kind in (
+            KeepsAllTokens,
+            ForgetsAnotherToken,
+            ForgetsTheRow,
+            RepeatsNoise,
+            SkipsNoise,
+            RewindsOthers,
+        )
+    ),
+    ("rewinds", ReusesKeysByCount, "turn 2 of row 2 .* where rows 0 and 2 were cut back"),
+    ("rewinds", RewindsOnce, "turn 3 of row 0 .* where rows 0 and 2 were cut back"),
+    ("rewinds", NeedsNewTokens, "submit or poll raised AssertionError"),
+    ("rewinds", RewindsNothingNew, "rewind to 0 of a row that was not yet submitted raised"),
+    ("rewinds", TakesAnyLength, r"rewind\(1, -1\) of \d+ tokens was accepted; it must raise Val"),
+    ("rewinds", LacksTheLengthByAnotherError, r"raised AssertionError\(.*\) instead of ValueError"),
     (
         "finishes",
         FinishesNothingNew,
@@ -403,6 +508,14 @@ def test_a_fault_planted_in_a_generator_is_named(name, kind, message, monkeypatc
         check(monkeypatch, name, Planted(kind=kind))
 
 
+def test_sessions_need_not_be_able_to_rewind(monkeypatch):
+    monkeypatch.setattr(plugins, "make", lambda *_: Planted(sessions=OnlyGrows))
+    monkeypatch.setattr(generators, "CHECKS", (generators._rewinds, generators._logps))
+    no_rewind, logps = check_generator("planted")
+    assert no_rewind == "rewind is not implemented, so conversations can only grow"
+    assert "rewind" not in logps
+
+
 def test_errors_of_another_kind_are_no_refusal(monkeypatch):
     class Raising(HF):
         def load(self, weights, version):
@@ -435,5 +548,5 @@ def test_methods_that_are_missing_are_named(monkeypatch):
     ):
         check(monkeypatch, "actions", hollow)
     monkeypatch.setattr(HF, "session", lambda *_: object())
-    with raises(BrokenPlugin, "'planted'", "submit, poll, restart, finish, close"):
+    with raises(BrokenPlugin, "'planted'", "submit, poll, restart, rewind, finish, close"):
         check(monkeypatch, "actions", Planted())

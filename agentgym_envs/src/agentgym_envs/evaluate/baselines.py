@@ -13,8 +13,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from agentgym_envs import registry
+from agentgym_envs.agents.base import AgentFactory, load
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.evaluate.agents.base import AgentFactory, load
 from agentgym_envs.evaluate.plan import EvalEnv, PlannedEpisode
 from agentgym_envs.evaluate.record import EpisodeRows
 from agentgym_envs.evaluate.runner import EvalRunner, RunLimits
@@ -82,7 +82,7 @@ def play(
     if ids is None:
         raise ArgumentError(f"{registry.named(env_id)} lists no tasks to play")
     chosen = spread(ids, len(ids) if episodes is None else episodes)
-    env = EvalEnv(env_id, dict(kwargs), description.instructions, description.tools)
+    env = EvalEnv(env_id, dict(kwargs), description.rules, description.tools)
     items = [PlannedEpisode("", "", env_id, task_id, 0, 0, env) for task_id in chosen]
     slots = _slots(workers, hosts, len(chosen))
     runner = EvalRunner(

@@ -119,6 +119,11 @@ class MeteredClient:
         self.tools: Sequence[Mapping[str, Any]] | None = None
         self.on_reply: OnReply = lambda messages, tools, reply: None
 
+    @property
+    def max_context(self) -> int | None:
+        """See :class:`~agentgym_envs.models.provider.ModelClient`."""
+        return self._client.max_context
+
     async def complete(
         self, messages: Sequence[ChatMessage], *, tools: Sequence[Mapping[str, Any]] | None = None
     ) -> ModelReply:

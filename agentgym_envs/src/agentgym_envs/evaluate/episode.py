@@ -6,13 +6,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from agentgym_envs.agents import ASK_ORACLE, Agent, EpisodeEnding, open_episode
+from agentgym_envs.agents.base import seat_of
 from agentgym_envs.errors import (
     AgentFailure,
     ContextExceeded,
     ConversationRefused,
     ProviderError,
 )
-from agentgym_envs.evaluate.agents import ASK_ORACLE, Agent, EpisodeEnding, EpisodeOpening
 from agentgym_envs.evaluate.calls import AgentCaller, made
 from agentgym_envs.evaluate.packing import thought
 from agentgym_envs.evaluate.plan import PlannedEpisode
@@ -20,7 +21,7 @@ from agentgym_envs.evaluate.record import EpisodeRow
 from agentgym_envs.pool import AsyncEnvPool, PoolResult
 from agentgym_envs.scores import above
 from agentgym_envs.wrappers import FORMATS
-from agentgym_envs.wrappers.formats import FunctionCallFormat, ResponseFormat
+from agentgym_envs.wrappers.formats import ResponseFormat
 from agentgym_envs.wrappers.responses import FormatError
 
 NO_LIMIT = AgentCaller()
@@ -76,12 +77,21 @@ async def play(
     end, cause = "", {}
     while not end:
         info = result.info or {}
-        seat = _seat(info)
+        seat = seat_of(info)
         seen[seat] = result.observation
         try:
             if seat not in agents:
                 agents[seat] = made(make)
-                await caller.call(agents[seat], "start", _opening(item, info, form, memory))
+                opening = open_episode(
+                    info,
+                    task_id=item.task_id,
+                    attempt=item.attempt,
+                    rules=item.env.instructions,
+                    format_rules=reader.describe() if reader else "",
+                    tools=item.env.tools,
+                    memory=memory,
+                )
+                await caller.call(agents[seat], "start", opening)
             agent = agents[seat]
             response = await caller.call(agent, "act", result.observation, info)
         except (ContextExceeded, ConversationRefused) as error:
@@ -116,7 +126,7 @@ async def _ended(
     total = sum(played["reward"] for played in turns)
     success = bool(info.get("success", result.terminated and above(total, 0.0)))
     score = float(info.get("score", total))
-    seen[_seat(info)] = result.observation
+    seen[seat_of(info)] = result.observation
     lessons = {}
     for seat, agent in agents.items():
         own = bool(_own(info, "successes", seat, success)), float(_own(info, "scores", seat, score))
@@ -124,12 +134,6 @@ async def _ended(
         lessons[seat] = await _lesson(agent, ending, caller)
     outcome = {"success": success, "score": score, "end": end, "last": result.observation}
     return {**outcome, "memory": _left(lessons)}
-
-
-def _seat(info: Mapping[str, Any]) -> str:
-    """Returns who acts next, or acted last; empty in an environment with one agent."""
-    agent = info.get("seat")
-    return agent if isinstance(agent, str) else ""
 
 
 def _own(info: Mapping[str, Any], key: str, seat: str, whole: Any) -> Any:
@@ -157,22 +161,6 @@ def _left(lessons: Mapping[str, Any]) -> Any:
     if set(lessons) == {""}:
         return lessons[""]
     return None if all(lesson is None for lesson in lessons.values()) else lessons
-
-
-def _opening(
-    item: PlannedEpisode, info: Mapping[str, Any], form: str | None, memory: Sequence[Any]
-) -> EpisodeOpening:
-    seat, goal = _seat(info), str(info.get("goal", ""))
-    own = (
-        [left.get(seat) if isinstance(left, Mapping) else None for left in memory]
-        if seat
-        else memory
-    )
-    rules = FORMATS[form](item.env.tools).describe() if form else ""
-    tools = FunctionCallFormat(item.env.tools).schema()
-    return EpisodeOpening(
-        item.task_id, item.attempt, goal, item.env.instructions, rules, tools, own, seat
-    )
 
 
 async def _lesson(agent: Agent, ending: EpisodeEnding, caller: AgentCaller) -> Any:

@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from agentgym_envs import registry
-from agentgym_envs.evaluate.agents.base import load
+from agentgym_envs.agents.base import load
 from agentgym_envs.evaluate.budget import money
 from agentgym_envs.evaluate.display import show
 from agentgym_envs.evaluate.job import EvalJob
@@ -39,10 +39,10 @@ ASSUMED = (
     f"Assumed: {CHARACTERS} characters per token; observations and turns as in one episode per"
     " family, which the oracle or random play went through; in the estimate responses of"
     f" {RESPONSE} tokens, over the whole horizon all of its turns and responses of --max-tokens;"
-    f" {RATE} generated tokens per second of each request; a request per turn of an agent that is"
-    " not built in. Requests that fail and prompt caches do not count. A model that solves less"
-    " than the oracle uses more turns. Neither figure is a bound: other observations, such as"
-    " messages of errors, can be longer. --budget-tokens ends a run."
+    f" {RATE} generated tokens per second of each request; a request per turn of 'summary' and of"
+    " agents that are not built in. Requests that fail and prompt caches do not count. A model that"
+    " solves less than the oracle uses more turns. Neither figure is a bound: other observations,"
+    " such as messages of errors, can be longer. --budget-tokens ends a run."
 )
 out = CommandConsole(markup=False, emoji=False, highlight=False)
 

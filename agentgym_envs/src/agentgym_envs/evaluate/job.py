@@ -1,13 +1,14 @@
 """One run of ``agentgym eval``: its options become settings, episodes and a client."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from agentgym_envs.agents.base import AgentFactory, load
 from agentgym_envs.errors import ArgumentError
 from agentgym_envs.evaluate import left_out
-from agentgym_envs.evaluate.agents.base import AgentFactory, load
 from agentgym_envs.evaluate.left_out import SkippedFamily
 from agentgym_envs.evaluate.options import EvalOptions, Pairs
 from agentgym_envs.evaluate.plan import PlannedEpisode, plan
@@ -90,6 +91,7 @@ def prepared(given: EvalOptions) -> EvalJob:
     settings = _settings(given, factory)
     _check_budget(given, factory)
     items, skipped = _planned(given)
+    _check_functions(settings, items)
     return EvalJob(
         options=given,
         settings=settings,
@@ -185,6 +187,16 @@ def _planned(given: EvalOptions) -> tuple[list[PlannedEpisode], list[SkippedFami
         reasons = "".join(f". {line}" for line in left_out.lines(skipped))
         raise NothingToPlay(f"nothing of {given.target} can be played here{reasons}")
     return items, skipped
+
+
+def _check_functions(settings: RunSettings, items: Sequence[PlannedEpisode]) -> None:
+    """Refuses function calls in environments that have no functions."""
+    lacking = sorted({item.family for item in items if not item.env.tools})
+    if settings.format == "function" and lacking:
+        raise ArgumentError(
+            f"no functions in {', '.join(lacking)}, which the format 'function' calls: choose"
+            " another --agent or --format"
+        )
 
 
 def _by_family(pairs: Pairs) -> dict[str, dict[str, Any]]:

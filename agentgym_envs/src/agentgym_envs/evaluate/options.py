@@ -55,7 +55,7 @@ Agent = Annotated[
     str,
     typer.Option(
         help=(
-            "chat, react, function, reflect, correct, plan, random, oracle, a plugin's, or"
+            "chat, react, function, reflect, correct, plan, summary, random, oracle, a plugin's, or"
             " module:name."
         )
     ),

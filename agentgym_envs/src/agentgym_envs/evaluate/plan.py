@@ -198,7 +198,7 @@ def _single(
     return (
         "",
         name,
-        EvalEnv(env_id, kwargs, description.instructions, description.tools, description.text_env),
+        EvalEnv(env_id, kwargs, description.rules, description.tools, description.text_env),
         listed,
     )
 

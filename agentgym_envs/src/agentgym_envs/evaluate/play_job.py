@@ -55,7 +55,7 @@ def carry_out(job: EvalJob) -> JobOutcome:
     if (
         job.client and fresh
     ):  # before the record, so that an unreachable server leaves no folder behind
-        run_tasks(_checked(connect(job.client.endpoint)))
+        job.client.max_context = run_tasks(_checked(connect(job.client.endpoint)))
     opened = RunRecord(job.folder, job.settings)
     try:
         for torn in opened.torn:
@@ -144,9 +144,11 @@ def _advice(error: ProviderRefused) -> str:
     )
 
 
-async def _checked(client: ModelClient) -> None:
+async def _checked(client: ModelClient) -> int | None:
+    """Asks whether the model can be had; returns its context if the server says it."""
     async with client:
         await _check(client)
+        return client.max_context
 
 
 async def _check(client: ModelClient) -> None:

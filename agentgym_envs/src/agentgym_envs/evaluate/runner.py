@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs import registry
+from agentgym_envs.agents.base import AgentFactory, OracleAgent
 from agentgym_envs.errors import (
     AgentFailure,
     AgentGymError,
@@ -27,7 +28,6 @@ from agentgym_envs.errors import (
     ProviderError,
     ProviderRefused,
 )
-from agentgym_envs.evaluate.agents.base import AgentFactory, OracleAgent
 from agentgym_envs.evaluate.budget import MeteredClient, UsageBudget, used_by
 from agentgym_envs.evaluate.calls import AgentCaller
 from agentgym_envs.evaluate.episode import EnvSlot, play

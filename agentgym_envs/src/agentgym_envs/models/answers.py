@@ -4,7 +4,7 @@ import email.utils
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -105,6 +105,14 @@ class NotOfTheProtocol(ValueError):
 
 THOUGHTS = ("reasoning_details", "reasoning_content", "reasoning")
 """Fields of a message with calls that OpenRouter, DeepSeek or vLLM wants back."""
+CONTEXTS = (
+    *("max_model_len", "context_length", "context_window", "max_context_length"),
+    *("n_ctx", "max_input_tokens"),
+)
+"""Keys of a model's context in lists of models.
+
+They are those of vLLM and SGLang, OpenRouter, Groq, Mistral, llama.cpp (in ``meta``) and Anthropic.
+"""
 MALFORMED = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 """Exceptions of a function that reads an answer of unexpected form."""
 
@@ -291,25 +299,34 @@ def read_reply(answer: Any) -> ModelReply:
         raise NotOfTheProtocol(f"no completion: {type(error).__name__}") from error
 
 
-def read_models(answer: Any) -> list[str]:
-    """Parses a list of models.
+def read_models(answer: Any) -> dict[str, int | None]:
+    """Parses a list of models; returns the context of each in tokens, or None without one.
 
     Raises:
         NotOfTheProtocol: the answer is not a list of models.
     """
     try:
         rows = answer if isinstance(answer, list) else answer["data"] or []
-        return [text_of(row["id"]) for row in rows]
+        return {text_of(row["id"]): _context(row) for row in rows}
     except (KeyError, TypeError) as error:
         raise NotOfTheProtocol(f"no list of models: {type(error).__name__}") from error
 
 
-def knows(models: list[str], name: str) -> bool:
-    """Returns whether a list of models has a name.
+def _context(row: Mapping[str, Any]) -> int | None:
+    """Returns the context of a model in tokens, if its row in the list of models says it."""
+    meta = row.get("meta")
+    said = {**(meta if isinstance(meta, dict) else {}), **row}
+    found = (said.get(name) for name in CONTEXTS)
+    return next((size for size in found if type(size) is int and size > 0), None)
+
+
+def listed_as(models: Collection[str], name: str) -> str | None:
+    """Returns the name of a model in a list of models; None if the list lacks it.
 
     The name can lack Gemini's prefix or Ollama's tag, or have OpenRouter's variant at its end.
     """
-    return bool({name, f"models/{name}", f"{name}:latest", name.partition(":")[0]} & set(models))
+    forms = (name, f"models/{name}", f"{name}:latest", name.partition(":")[0])
+    return next((form for form in forms if form in models), None)
 
 
 def read_complaint(body: str) -> ErrorAnswer:

@@ -38,8 +38,8 @@ def _new(taken: Collection[str]) -> str:
 
 def _renamed(replay: Mapping[str, Any] | None, ids: Sequence[str]) -> Mapping[str, Any] | None:
     """Returns the replayed parts of a reply with other ids, in the order of its calls."""
-    if replay is None:
-        return None
+    if replay is None or "parts" not in replay:
+        return replay
     left = iter(ids)
     return {**replay, "parts": [_part(part, left) for part in replay["parts"]]}
 

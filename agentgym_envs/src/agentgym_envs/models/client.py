@@ -55,8 +55,8 @@ class ChatClient(ModelClient):
         """Sends a request once."""
         return await self._ask("POST", "/chat/completions", json.dumps(request), read_reply)
 
-    async def names(self) -> list[str]:
-        """Asks once for the names of the server's models."""
+    async def models(self) -> dict[str, int | None]:
+        """Asks once for the server's models and their contexts."""
         return await self._ask("GET", "/models", None, read_models)
 
     async def _ask(self, method: str, path: str, body: str | None, read: Callable[[Any], T]) -> T:

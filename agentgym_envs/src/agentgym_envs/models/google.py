@@ -98,11 +98,11 @@ class GoogleClient(ModelClient):
         except MALFORMED as error:
             raise NotOfTheProtocol(f"{type(error).__name__}: {error}") from None
 
-    async def names(self) -> list[str]:
-        """Asks once for the names of the server's models."""
+    async def models(self) -> dict[str, int | None]:
+        """Asks once for the server's models and their contexts."""
         try:
             page = await self._sdk.models.list(config={"page_size": 1000})
-            return [str(model.name) for model in page.page]
+            return {str(model.name): model.input_token_limit for model in page.page}
         except MALFORMED as error:
             raise NotOfTheProtocol(f"{type(error).__name__}: {error}") from None
 

@@ -21,7 +21,7 @@ from agentgym_envs.models.answers import (
     ModelReply,
     NotOfTheProtocol,
     TokenUsage,
-    knows,
+    listed_as,
     one_line,
 )
 from agentgym_envs.models.cache import ReplyCache
@@ -55,6 +55,10 @@ class ModelClient(ABC):
         sleep: pauses between two tries.
         cache: replies of earlier runs; None asks the server every time.
 
+    Attributes:
+        max_context: the model's context in tokens, prompt and reply together; None if it is
+            unknown. :meth:`check` reads it from the server's list of models.
+
     Raises:
         ArgumentError: the key is not set and the server is on another machine, the key is another
             provider's, or a header cannot hold the key; an environment variable names a proxy or
@@ -73,6 +77,7 @@ class ModelClient(ABC):
         if connections < 1:
             raise ArgumentError(f"connections must be at least 1, not {connections}")
         self.endpoint = endpoint
+        self.max_context: int | None = None
         self._key = endpoint.key()
         self._cache = cache
         self._dialect = ServerDialect.first(endpoint)
@@ -138,8 +143,11 @@ class ModelClient(ABC):
         """
 
     @abstractmethod
-    async def names(self) -> list[str]:
-        """Asks once for the names of the server's models. Raises the same as :meth:`send`."""
+    async def models(self) -> dict[str, int | None]:
+        """Asks once for the server's models: the context of each in tokens, None if unknown.
+
+        Raises the same as :meth:`send`.
+        """
 
     async def parsed(self, raw: Any, read: Callable[[Any], T]) -> T:
         """Lets an SDK parse an answer, and reads the result as JSON data.
@@ -264,19 +272,21 @@ class ModelClient(ABC):
         """Checks that the server has the model: by its list of models, or else by a short request.
 
         Some servers have no list, or a list that fails or is incomplete. Some keys may not list
-        models.
+        models. Sets ``max_context`` if the list has it.
 
         Raises:
             ProviderRefused: the server does not have the model, or refuses the key.
             ProviderError: the server does not answer.
         """
         try:
-            models = await self._retry.ask(self.names, min(2, self.endpoint.retries))
+            models = await self._retry.ask(self.models, min(2, self.endpoint.retries))
         except ProviderError as error:
             if error.status is None:
                 raise
-            models = []
-        if knows(models, self.endpoint.model):
+            models = {}
+        name = listed_as(models, self.endpoint.model)
+        if name is not None:
+            self.max_context = models[name]
             return
         known = one_line(str(UnknownName("model", self.endpoint.model, models)))
         try:

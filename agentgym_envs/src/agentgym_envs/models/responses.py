@@ -11,6 +11,7 @@ from agentgym_envs.models.answers import (
     called,
     counted,
     finish_of,
+    read_models,
     text_of,
 )
 from agentgym_envs.models.dialect import ServerDialect
@@ -61,10 +62,10 @@ class ResponsesClient(ModelClient):
         raw = await self._sdk.responses.with_raw_response.create(**request)
         return await self.parsed(raw, read)
 
-    async def names(self) -> list[str]:
-        """Asks once for the names of the server's models."""
+    async def models(self) -> dict[str, int | None]:
+        """Asks once for the server's models and their contexts."""
         raw = await self._sdk.models.with_raw_response.list()
-        return await self.parsed(raw, lambda page: [entry["id"] for entry in page["data"]])
+        return await self.parsed(raw, read_models)
 
 
 def tool(schema: ToolSchema) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from agentgym_envs.pool.pool import EnvPool
 class EnvDescription(NamedTuple):
     """Facts about an environment that are known before its first episode."""
 
-    instructions: str
-    """The rules of the environment and of the action format, as a system prompt; can be empty."""
+    rules: str
+    """The rules of the environment; can be empty."""
     task_ids: list[str] | None
     """The tasks of the split; None if the environment lists none."""
     difficulties: list[int] | None
@@ -22,6 +22,13 @@ class EnvDescription(NamedTuple):
     """Whether it is a ``TextEnv``, with an oracle, or a plain Gymnasium environment."""
     seats: Sequence[str] = ()
     """The seats of a game that the actions are for; empty in an environment with one agent."""
+    format_rules: str = ""
+    """The rules of the action format; empty if a response is the action."""
+
+    @property
+    def instructions(self) -> str:
+        """Both kinds of rules, as a system prompt; can be empty."""
+        return "\n\n".join(filter(None, (self.rules, self.format_rules)))
 
     @property
     def several(self) -> Sequence[str]:

@@ -91,9 +91,8 @@ class WorkerEnvs:
         text_env = isinstance(inner, TextEnv)
         task_ids = getattr(inner, "task_ids", None)
         described = {
-            "instructions": getattr(
-                env if isinstance(env, ActionFormat) else inner, "instructions", ""
-            ),
+            "rules": getattr(inner, "instructions", ""),
+            "format_rules": env.format.describe() if isinstance(env, ActionFormat) else "",
             "task_ids": None if task_ids is None else list(task_ids),
             "difficulties": (
                 [inner.task_set.difficulty(i) for i in inner.task_ids] if text_env else None

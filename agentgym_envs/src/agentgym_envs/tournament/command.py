@@ -6,7 +6,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -99,6 +99,9 @@ def tournament(
             game, kwargs, tasks, rivals, loop, settings.key, record, concurrency
         )
         if missing := held.missing(contests):
+            for rival in rivals.values() if record.rows else ():
+                with suppress(ProviderError):  # the failure takes this player out later
+                    _check([rival])
             record.begin(_session(game, rivals.values()), change=allow_version_change)
         record.plan(map(held.head, contests))
         if missing:

@@ -7,18 +7,18 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 from agentgym_envs import plugins
+from agentgym_envs.agents.base import (
+    AGENTS,
+    ASK_ORACLE,
+    AgentFactory,
+    load,
+    open_episode,
+)
 from agentgym_envs.errors import (
     AgentFailure,
     ArgumentError,
     UnknownName,
     shown,
-)
-from agentgym_envs.evaluate.agents.base import (
-    AGENTS,
-    ASK_ORACLE,
-    AgentFactory,
-    EpisodeOpening,
-    load,
 )
 from agentgym_envs.evaluate.budget import MeteredClient, UsageBudget, UsageTotals
 from agentgym_envs.evaluate.calls import AgentCaller, made
@@ -32,7 +32,6 @@ from agentgym_envs.multi.players import make_player
 from agentgym_envs.tournament.loop import EventLoopThread
 from agentgym_envs.tournament.players import PlayerSettings
 from agentgym_envs.wrappers import FORMATS, ResponseFormat
-from agentgym_envs.wrappers.formats import FunctionCallFormat
 
 SCRIPTED = ("random", "oracle")  # players of every game
 FAILURES = 8  # failed games in a row that end a player's tournament
@@ -196,14 +195,12 @@ class _AgentSeat:
 
     def start(self, task_id: str) -> None:
         game, seat = self._game, self._seat
-        opening = EpisodeOpening(
+        opening = open_episode(
+            {"seat": seat, "goal": game.goal(seat)},
             task_id=task_id,
-            attempt=0,
-            goal=game.goal(seat),
-            instructions=game.instructions,
+            rules=game.instructions,
             format_rules=self.reader.describe() if self.reader else "",
-            tools=FunctionCallFormat(game.tools).schema(),
-            seat=seat,
+            tools=game.tools,
         )
         self._agent = made(lambda: self._factory.make(self._meter))
         self._called("start", opening)

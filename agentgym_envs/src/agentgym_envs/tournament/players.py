@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from agentgym_envs import plugins
+from agentgym_envs.agents.base import AGENTS
 from agentgym_envs.errors import ArgumentError, not_taken, shown
-from agentgym_envs.evaluate.agents.base import AGENTS
 from agentgym_envs.models.apis import url_from_environment
 from agentgym_envs.models.endpoint import ModelEndpoint
 

@@ -7,6 +7,7 @@ and its options. So does each table of ``scorer`` and ``tracker``. The name is r
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -40,6 +41,23 @@ PLUGIN_GROUPS = {
 }
 """The entry-point group of the plugins that a section names."""
 DEFAULT_PLUGINS = {"algorithm": "grpo", "generator": "hf", "source": "rollout"}
+
+
+def agent_format(table: Mapping[str, Any]) -> str:
+    """Returns the format of an agent's responses.
+
+    Args:
+        table: the section ``agent``.
+
+    Raises:
+        AgentGymError: the agent cannot be loaded.
+    """
+    if not table:
+        return "plain"
+    from agentgym_envs import agents  # a plugin of the user's can be imported here
+
+    options = {key: value for key, value in table.items() if key != "name"}
+    return agents.load(str(table.get("name", "chat")), options).format or "plain"
 
 
 def template_text(template: str, *, key: str) -> str:
@@ -89,8 +107,9 @@ class EnvConfig:
     """Addresses of ``agentgym serve --pool``, such as "10.0.0.2:9000". They run the environment for
     all training processes. Empty: each training process runs it on its own machine. The variable
     ``AGENTGYM_POOL_TOKEN`` holds the hosts' password."""
-    action_format: str = "plain"
-    """The format of an action in a response: plain, react, tags or function."""
+    action_format: str = ""
+    """The format of an action in a response: plain, react, tags or function. Empty: the agent's own
+    format, which is plain without a section ``[agent]``."""
     timeout: Seconds = 60.0
     """Time limit of one environment call, in seconds."""
     retries: Whole = 3
@@ -359,6 +378,9 @@ class Config(SharedSettings):
     scratch: ScratchConfig = ScratchConfig()
     rollout: RolloutConfig = RolloutConfig()
     critic: CriticConfig = CriticConfig()
+    agent: dict[str, Any] = field(default_factory=dict)
+    """Name and options of the agent, those of ``agentgym eval --agent`` and ``--option``. The name
+    is registered, "module:Class" or "./file.py:Class". Empty: ``chat``, the conversation alone."""
     eval: EvalConfig = EvalConfig()
     algorithm: dict[str, Any] = field(
         default_factory=lambda: {"name": DEFAULT_PLUGINS["algorithm"]}
@@ -395,6 +417,9 @@ class Config(SharedSettings):
                 " policy in main memory while the generator works: set rollout.ahead=0 or"
                 " engine.sleep=false"
             )
+        form = agent_format(self.agent)
+        envs = tuple(replace(e, action_format=e.action_format or form) for e in self.envs)
+        object.__setattr__(self, "envs", envs)
         names = [env.name for env in self.envs]
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise ConfigError(

@@ -41,7 +41,8 @@ def placed(raw: Mapping[str, Any], folder: str | Path = "") -> dict[str, Any]:
         raw: the tables of a file.
         folder: relative paths begin here; by default at the working folder.
     """
-    changed = {key: _plugin(raw[key], folder) for key in PLUGIN_GROUPS if key in raw}
+    named = {*PLUGIN_GROUPS, "agent"}
+    changed = {key: _plugin(raw[key], folder) for key in raw if key in named}
     if isinstance(env := raw.get("env"), list):
         changed["env"] = [_env(table, folder) for table in env]
     elif "env" in raw:

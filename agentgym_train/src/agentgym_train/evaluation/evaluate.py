@@ -78,9 +78,9 @@ def evaluate(
     mine = starts(config, held_out.task_ids)[share]
     if not mine:
         return PlayedEpisodes([], [])
-    chat = ChatTokens(tokenizer, held_out.instructions, **config.template_options)
+    chat = ChatTokens(tokenizer, held_out.instructions, must_grow=False, **config.template_options)
     with make_pool(config, len(mine), held_out_keywords(config)) as pool:
-        collector = make_collector(config, pool, generator, chat, agents=held_out.several)
+        collector = make_collector(config, pool, generator, chat, held_out, agents=held_out.several)
         noise = f"evaluation {config.run.seed} {key}"
         groups = collector.collect(
             mine, max_turns=horizon(config), sampling=sampling(config, chat), noise=noise

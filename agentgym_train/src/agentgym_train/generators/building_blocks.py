@@ -1,7 +1,7 @@
 """Building blocks of a generator with a model in this process: tokens are drawn, weights copied.
 
-The noise of a token depends on the episode only. The weights of the model are copied from the
-policy, freed, and allocated again.
+The noise of a token depends on the episode only. A row is cut back to a prefix. The weights of the
+model are copied from the policy, freed, and allocated again.
 
 Shapes: R rows, V vocabulary.
 """
@@ -61,6 +61,20 @@ def choose(
     )
     token_R1 = torch.searchsorted(cumulative_RV, point_R1, right=True)
     return token_R1[:, 0].tolist(), logp_RV.gather(1, token_R1)[:, 0].tolist()
+
+
+def cut_back(history: list[int], *, row: int, length: int) -> None:
+    """Removes the tokens of a row after the first ``length``, in place.
+
+    Raises:
+        ValueError: ``length`` is negative, or the row has fewer tokens.
+    """
+    if not 0 <= length <= len(history):
+        raise ValueError(
+            f"row {row} cannot be cut back to length={length}: it has {len(history)} tokens, so"
+            f" length must be from 0 to {len(history)}"
+        )
+    del history[length:]
 
 
 class WeightNames:

@@ -21,7 +21,14 @@ from transformers import __version__ as transformers_version
 from agentgym_train.data.batching import Batch, ForwardOutput
 from agentgym_train.errors import ModelError
 from agentgym_train.generators import probe
-from agentgym_train.generators.building_blocks import choose, drop, make_room, noise, take_over
+from agentgym_train.generators.building_blocks import (
+    choose,
+    cut_back,
+    drop,
+    make_room,
+    noise,
+    take_over,
+)
 from agentgym_train.generators.float32 import in_float32
 from agentgym_train.generators.memory import (
     NoCache,
@@ -212,9 +219,19 @@ class HFSession(GeneratorSession):
     @torch.inference_mode()
     def restart(self, row: int) -> None:
         """Clears a row; its noise starts again too."""
-        self._history[row], self._turn[row] = [], 0
+        self.rewind(row, 0)
+        self._turn[row] = 0
+
+    @torch.inference_mode()
+    def rewind(self, row: int, length: int) -> None:
+        """Cuts a row back; the memory keeps the prefix without its last token.
+
+        The last token is computed again with the next prompt. Its logits are needed if that prompt
+        is empty, and the memory does not keep logits.
+        """
+        cut_back(self._history[row], row=row, length=length)
         if self._method.lasts:
-            self._memory.forget(row)
+            self._memory.rewind(row, max(length - 1, 0))
 
     @torch.inference_mode()
     def finish(self, row: int) -> None:
@@ -344,7 +361,9 @@ def _by_trial(model: PreTrainedModel, method: MemoryMethod) -> str | None:
         with in_float32(model) as tried, narrow(tried.config):
             length = probe.length(tried.config)
             start, forward = partial(HFSession, tried, method), partial(_alone, tried)
-            drift = probe.measure(start, forward, sampling=sampling, ids=ids, length=length)
+            drift = probe.measure(
+                start, forward, sampling=sampling, ids=ids, length=length, rewinds=True
+            )
     except torch.OutOfMemoryError:
         raise
     except Exception as error:

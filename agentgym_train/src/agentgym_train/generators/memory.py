@@ -119,7 +119,7 @@ def narrow(config: PretrainedConfig) -> Iterator[None]:
 
 
 class SessionMemory(Protocol):
-    """Growing rows of tokens."""
+    """Rows of tokens that grow, and are cut back."""
 
     known: dict[int, int]
     """Number of tokens in the memory, by row."""
@@ -132,8 +132,8 @@ class SessionMemory(Protocol):
         """
         ...
 
-    def forget(self, row: int) -> None:
-        """Empties a row."""
+    def rewind(self, row: int, length: int) -> None:
+        """Forgets the tokens of a row after the first ``length``; it has at least as many."""
         ...
 
     def drop(self, row: int) -> None:
@@ -232,10 +232,16 @@ class PaddedCache:
             cache=self._cache,
         )
 
-    def forget(self, row: int) -> None:
-        """Masks all cached tokens of the row."""
-        self.known[row] = 0
-        self._mask_BS[self._place[row]] = 0
+    def rewind(self, row: int, length: int) -> None:
+        """Masks the forgotten tokens, and removes the last columns if no row uses them."""
+        self.known[row] = length
+        mask_S = self._mask_BS[self._place[row]]
+        mask_S[mask_S.cumsum(0) > length] = 0
+        used_S = self._mask_BS[list(self._place.values())].any(0)
+        unused = int((used_S.flip(0).cumsum(0) == 0).sum())
+        if unused:
+            self._mask_BS = self._mask_BS[:, :-unused]
+            self._cache.crop(-unused)
 
     def drop(self, row: int) -> None:
         """Removes the row; a later call frees its line."""
@@ -276,9 +282,10 @@ class NoCache:
         logits_RV: Tensor = output.logits[range(len(lines)), [len(ids) - 1 for ids in lines]]
         return logits_RV
 
-    def forget(self, row: int) -> None:
-        """Empties the row."""
-        self._ids[row], self.known[row] = [], 0
+    def rewind(self, row: int, length: int) -> None:
+        """Removes the forgotten tokens."""
+        del self._ids[row][length:]
+        self.known[row] = length
 
     def drop(self, row: int) -> None:
         """Removes the row."""

@@ -22,6 +22,7 @@ from agentgym_train.protocols import ActionSample, Generator, GeneratorSession, 
 SessionStart = Callable[[Sequence[int], SamplingOptions], GeneratorSession]
 
 ROWS, TURNS, NEW_TOKENS = 4, 4, 4
+REWOUND = {2, 3}  # rows that are cut back from the third turn on
 LENGTH, LONGEST = 48, 256  # tokens of the longest row: usual, and upper limit
 
 
@@ -50,6 +51,7 @@ def check_logps(
     ids: Sequence[int],
     length: int,
     dtype: str,
+    rewinds: bool = False,
 ) -> None:
     """Rejects a generator whose log-probabilities differ from those of the training forward.
 
@@ -62,11 +64,15 @@ def check_logps(
         ids: token ids for the prompts; stop ids are left out.
         length: see :func:`length`.
         dtype: of the model: "float32" or "bfloat16".
+        rewinds: cut rows back too; a generator without ``GeneratorSession.rewind`` is rejected.
 
     Raises:
+        ConfigError: the generator has no ``rewind``, and it is needed.
         ModelError: they differ by more than rounding.
     """
-    drift = measure(generator.session, forward, sampling=sampling, ids=ids, length=length)
+    drift = measure(
+        generator.session, forward, sampling=sampling, ids=ids, length=length, rewinds=rewinds
+    )
     if not drift.fits(dtype):
         raise ModelError(
             f"the generator's log-probabilities are not those of the training forward: in {dtype}"
@@ -98,12 +104,12 @@ def measure(
     sampling: SamplingOptions,
     ids: Sequence[int],
     length: int,
+    rewinds: bool = False,
 ) -> LogprobDrift:
     """Plays the conversation and compares log-probabilities; see :func:`check_logps`."""
     prompts = [i for i in ids if i not in sampling.stop_ids]
-    trajectories = play(
-        start, replace(sampling, max_new_tokens=NEW_TOKENS), ids=prompts, length=length
-    )
+    short = replace(sampling, max_new_tokens=NEW_TOKENS)
+    trajectories = play(start, short, ids=prompts, length=length, rewinds=rewinds)
     batch = pack([Group(0, trajectories)])
     with torch.no_grad():
         logp_BT = forward(batch).logp_BT.float().cpu()
@@ -112,18 +118,24 @@ def measure(
 
 
 def play(
-    start: SessionStart, sampling: SamplingOptions, *, ids: Sequence[int], length: int
+    start: SessionStart,
+    sampling: SamplingOptions,
+    *,
+    ids: Sequence[int],
+    length: int,
+    rewinds: bool = False,
 ) -> list[Trajectory]:
     """Plays a conversation with prompts of uneven length.
 
     One row is restarted, one skips a turn, and half of the rows finish early: the cases in which a
-    memory can go wrong.
+    memory can go wrong. With ``rewinds``, half of the rows are cut back to half of their tokens.
 
     Args:
         start: the generator's ``session``.
         sampling: sampling options.
         ids: token ids from which prompts are drawn.
         length: maximum number of tokens of a row.
+        rewinds: cut rows back, one of them twice.
 
     Returns:
         One trajectory per row, preceded by the restarted row's trajectory before its restart.
@@ -134,6 +146,7 @@ def play(
     session = start([stable_hash(f"probe {row}") for row in range(ROWS)], sampling)
     rows = [Trajectory("probe", row) for row in range(ROWS)]
     before: list[Trajectory] = []
+    number = dict.fromkeys(range(ROWS), 0)  # row → its sample
     longest = length // TURNS - sampling.max_new_tokens
     for turn in range(TURNS):
         requested = set(range(ROWS))
@@ -145,10 +158,14 @@ def play(
             session.finish(0)
             session.finish(3)
             requested -= {0, 3}
+        cut = requested & REWOUND if rewinds and turn >= 2 else set()
+        kept = {row: _rewind(session, row, rows[row]) for row in sorted(cut)}
         prompts = {row: _prompt(row, turn, ids, longest) for row in sorted(requested)}
         samples = ask(session, prompts)
-        for row in requested:
-            rows[row].turns.append(_turn(prompts[row], samples.get(row), sampling))
+        for row, prompt in prompts.items():
+            number[row] += row in kept
+            whole = kept.get(row, []) + prompt
+            rows[row].turns.append(_turn(whole, samples.get(row), sampling, number[row]))
     session.close()
     return [*before, *rows]
 
@@ -168,10 +185,21 @@ def _prompt(row: int, turn: int, ids: Sequence[int], longest: int) -> list[int]:
     return [ids[stable_hash(f"token {row} {turn} {place}") % len(ids)] for place in range(count)]
 
 
-def _turn(prompt: list[int], sample: ActionSample | None, sampling: SamplingOptions) -> Turn:
+def _rewind(session: GeneratorSession, row: int, trajectory: Trajectory) -> list[int]:
+    """Cuts a row back to half of its tokens; returns these."""
+    calls = trajectory.samples[-1]
+    ids = [token for call in calls for token in (*call.prompt_ids, *call.action_ids)]
+    kept = ids[: len(ids) // 2]
+    session.rewind(row, len(kept))
+    return kept
+
+
+def _turn(
+    prompt: list[int], sample: ActionSample | None, sampling: SamplingOptions, number: int
+) -> Turn:
     if sample is None or not 1 <= len(sample.ids) == len(sample.logps) <= sampling.max_new_tokens:
         raise ModelError(
             f"the generator returned {sample}; expected 1 to {sampling.max_new_tokens} tokens and"
             " one log-probability per token"
         )
-    return Turn("", [Call(prompt, sample.ids, sample.logps)])
+    return Turn("", [Call(prompt, sample.ids, sample.logps, sample=number)])

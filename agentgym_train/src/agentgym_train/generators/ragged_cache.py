@@ -32,7 +32,7 @@ class RaggedCache:
 
     New tokens are padded on the left for the call, and the cache keeps no padding. A token attends
     to the columns of its line up to its own column, in a layer with a sliding window to the last
-    ones of them. Later columns hold zeros, or old numbers of a row that was restarted. The method
+    ones of them. Later columns hold zeros, or old numbers of a row that was cut back. The method
     is exact if every layer attends to the whole history or has a sliding window, and the model
     accepts a mask per token and column. A model with both kinds of layers must accept two masks.
 
@@ -81,12 +81,9 @@ class RaggedCache:
             cache=self._cache,
         )
 
-    def forget(self, row: int) -> None:
-        """Clears the row.
-
-        New tokens overwrite the old ones; until then the mask hides those.
-        """
-        self.known[row] = 0
+    def rewind(self, row: int, length: int) -> None:
+        """Forgets tokens: new ones overwrite them, and until then the mask hides them."""
+        self.known[row] = length
 
     def drop(self, row: int) -> None:
         """Removes the row; a later call frees its line."""

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from agentgym_envs.tasks import stable_hash
 from agentgym_train.errors import ModelError
+from agentgym_train.generators.building_blocks import cut_back
 from agentgym_train.protocols import ActionSample, Generator, GeneratorSession, SamplingOptions
 
 
@@ -222,6 +223,10 @@ class EngineSession(GeneratorSession):
     def restart(self, row: int) -> None:
         """Clears a row; its noise starts again too."""
         self._history[row], self._turn[row] = [], 0
+
+    def rewind(self, row: int, length: int) -> None:
+        """Cuts the row's next request; the engine finds the prefix in its cache by itself."""
+        cut_back(self._history[row], row=row, length=length)
 
     def finish(self, row: int) -> None:
         """Removes a row."""

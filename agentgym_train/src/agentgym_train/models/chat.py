@@ -192,12 +192,19 @@ class ChatTemplate:
         """Returns the tokens of a complete episode with the rules, the input of a reward model."""
         return self.ids(self.render(self.messages(observations, actions)))
 
-    def render(self, messages: list[Message], *, prompt: bool = False) -> str:
+    def render(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        prompt: bool = False,
+        tools: Sequence[Mapping[str, Any]] = (),
+    ) -> str:
         """Returns the template's text.
 
         Args:
             messages: the conversation.
             prompt: add the start of the assistant's next message.
+            tools: functions that the model can call, in OpenAI's form.
 
         Raises:
             TemplateError: the template is invalid, or it refuses the messages.
@@ -208,6 +215,7 @@ class ChatTemplate:
                 chat_template=self._source,
                 tokenize=False,
                 add_generation_prompt=prompt,
+                **({"tools": list(tools)} if tools else {}),
                 **self._arguments,
             )
         except (jinja2.TemplateError, TypeError) as error:
@@ -220,6 +228,12 @@ class ChatTemplate:
     def ids(self, text: str) -> list[int]:
         """Returns the tokens of rendered text, without added special tokens."""
         return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    def harmless(self, message: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns a message whose text opens and ends no message; the system's text is trusted."""
+        neutralised = {"system": [], "assistant": self._boundaries}
+        control = neutralised.get(message["role"], self._control)
+        return {**message, "content": neutral(message["content"], control)}
 
     def _user(self, observation: str, *, first: bool = False) -> list[Message]:
         body = neutral(observation, self._control)
@@ -262,15 +276,23 @@ class ChatTemplate:
         heads: list[Message | None] = [None]
         if instructions:
             heads = [{"role": role, "content": instructions} for role in ("system", "user")]
+        errors: list[TemplateError] = []
         for head in heads:
             self._head = head
             try:
                 self._check()
                 return head
-            except TemplateError:
-                if head is heads[-1]:
-                    raise
-        raise AssertionError("one of the heads is the last one")
+            except TemplateError as error:
+                errors.append(error)
+        for head, reason in zip(heads, errors, strict=True):
+            if self._accepts(reason):
+                self._head = head
+                return head
+        raise errors[-1]
+
+    def _accepts(self, error: TemplateError) -> bool:
+        """Whether the template can be used in spite of an error of ``_check``."""
+        return False
 
     def _check(self) -> None:
         """Rejects a template that fails or leaves out the rules.
@@ -287,29 +309,50 @@ class ChatTemplate:
             )
 
 
+class RewritingTemplate(TemplateError):
+    """The template rewrites earlier messages if later ones are added."""
+
+
 class ChatTokens(ChatTemplate):
     """A chat template as token streams.
 
     Args:
         tokenizer: see :class:`ChatTemplate`.
         instructions: see :class:`ChatTemplate`.
+        must_grow: reject a template that rewrites earlier messages. Only
+            :class:`agentgym_train.models.conversation.Conversation` renders with such a template.
         options: see :class:`ChatTemplate`.
 
     Raises:
-        TemplateError: as :class:`ChatTemplate`; or the template rewrites earlier messages if later
-            ones are added, or no control token ends a message of the assistant.
+        TemplateError: as :class:`ChatTemplate`; or no control token ends a message of the
+            assistant.
+        RewritingTemplate: see ``must_grow``.
     """
 
-    def __init__(self, tokenizer: PreTrainedTokenizerBase, instructions: str = "", **options: Any):
+    def __init__(
+        self,
+        tokenizer: PreTrainedTokenizerBase,
+        instructions: str = "",
+        *,
+        must_grow: bool = True,
+        **options: Any,
+    ):
+        self.grows, self._must_grow = True, must_grow
         super().__init__(tokenizer, instructions, **options)
-        self._before = self.render(self._user(_BODY, first=True), prompt=True)
         exchange = self.render(self._exchange(), prompt=True)
-        self._gap, _, ending = exchange[len(self._before) :].partition(_WORDS)
-        self._end = self._message_end(ending.partition(_BODY)[0])
+        before = len(self.render(self._user(_BODY, first=True), prompt=True)) if self.grows else 0
+        words = exchange.index(_WORDS, before or exchange.index(_BODY))
+        self._gap = exchange[before:words] if self.grows else ""
+        self._before = words + len(_WORDS)  # characters of a synthetic exchange before its tail
+        self._end = self._message_end(exchange[self._before :].partition(_BODY)[0])
         self._tail_ids = lru_cache(KEPT)(lambda body: tuple(self.ids(self._tail(body))))
-        self.stop_ids = frozenset(
-            t for t in (tokenizer.eos_token_id, self._end[-1]) if t is not None
-        )
+        stops = {tokenizer.eos_token_id, self._last_stop()} - {None}
+        self.stop_ids: frozenset[int] = frozenset(stops)
+
+    @property
+    def end_ids(self) -> list[int]:
+        """The tokens that end the assistant's message before a message of the user."""
+        return self._end
 
     def opening(self, observation: str) -> list[int]:
         """Returns the tokens before the first action."""
@@ -341,8 +384,7 @@ class ChatTokens(ChatTemplate):
     def _tail(self, body: str) -> str:
         """Returns the rendered text between the assistant's words and its next message."""
         exchange = [*self._exchange()[:-1], {"role": "user", "content": body}]
-        text = self.render(exchange, prompt=True)
-        return text[len(self._before) + len(self._gap) + len(_WORDS) :]
+        return self.render(exchange, prompt=True)[self._before :]
 
     def _message_end(self, text: str) -> list[int]:
         """Returns the tokens that end the assistant's message; the last one is the stop token.
@@ -365,6 +407,28 @@ class ChatTokens(ChatTemplate):
             f" ends them with {self.tokenizer.eos_token!r}, or add the token to the tokenizer"
         )
 
+    @property
+    def minimal(self) -> bool:
+        """Whether the template is that of models from scratch, which leaves out the rules."""
+        return self._source == MINIMAL
+
+    def _last_stop(self) -> int:
+        """Returns the token that ends a message of the assistant which is the last one.
+
+        With most templates, it ends every message. gpt-oss ends a thought with the token that ends
+        earlier messages, so a response must not stop there.
+        """
+        words = self.render(self._exchange()[:-1])
+        ending = self.ids(words.rpartition(_WORDS)[2])
+        control = {*self.tokenizer.convert_tokens_to_ids(self._control)}
+        return next((token for token in ending if token in control), self._end[-1])
+
+    def _accepts(self, error: TemplateError) -> bool:
+        if self._must_grow or not isinstance(error, RewritingTemplate):
+            return False
+        self.grows = False
+        return True
+
     def _check(self) -> None:
         """Rejects a template that rewrites earlier messages, besides the checks of a template.
 
@@ -383,7 +447,7 @@ class ChatTokens(ChatTemplate):
             if not after.startswith(expected):
                 pairs = enumerate(zip(expected, after, strict=False))
                 place = next((i for i, (a, b) in pairs if a != b), len(after))
-                raise TemplateError(
+                raise RewritingTemplate(
                     f"the chat template of {self.tokenizer.name_or_path!r} is not"
                     " prefix-preserving: after one more exchange it wrote"
                     f" {after[place : place + 30]!r} in place of {expected[place : place + 30]!r}."

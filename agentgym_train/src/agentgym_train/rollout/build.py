@@ -1,18 +1,24 @@
 """Builds generators, pools, collectors and descriptions of environments from a configuration."""
 
+import sys
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
 
-from agentgym_envs import pool
+from agentgym_envs import agents, pool
+from agentgym_envs.agents import AgentFactory, EpisodeOpening, open_episode
+from agentgym_envs.agents.chat import ChatAgent, ReactAgent
 from agentgym_envs.pool import EnvDescription, EnvPool
 from agentgym_train import plugins
 from agentgym_train.config import Config
 from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError
 from agentgym_train.models.chat import ChatTokens
+from agentgym_train.models.conversation import Conversation
 from agentgym_train.protocols import Generator, GeneratorContext, SamplingOptions
 from agentgym_train.rollout.collector import EpisodeCollector
+from agentgym_train.rollout.policy_client import AgentPlayer, Player
 
 
 def make_generator(
@@ -63,7 +69,12 @@ def sampling(config: Config, chat: ChatTokens) -> SamplingOptions:
 
 
 def make_collector(
-    config: Config, pool: EnvPool, generator: Generator, chat: ChatTokens, **options: Any
+    config: Config,
+    pool: EnvPool,
+    generator: Generator,
+    chat: ChatTokens,
+    description: EnvDescription,
+    **options: Any,
 ) -> EpisodeCollector:
     """Returns a collector over a pool.
 
@@ -74,11 +85,68 @@ def make_collector(
         generator,
         chat,
         max_context=config.model.max_context,
+        make_player=player_maker(make_agent(config), description, chat),
         retries=config.env.retries,
         batch_wait=config.rollout.batch_wait,
         max_rows=config.rollout.max_rows,
         **options,
     )
+
+
+def make_agent(config: Config) -> AgentFactory:
+    """Returns the agent of a run.
+
+    Raises:
+        AgentGymError: the agent cannot be loaded, or does not take an option.
+        ConfigError: the agent uses no model, or it has another format of responses.
+    """
+    options = {key: value for key, value in config.agent.items() if key != "name"}
+    agent = agents.load(str(config.agent.get("name", "chat")), options)
+    if not agent.needs_client:
+        raise ConfigError(
+            f"agent.name={agent.name!r} takes no keyword 'client', so it uses no model and cannot"
+            " be trained"
+        )
+    agent.check_format(config.env.action_format)
+    return agent
+
+
+def player_maker(
+    agent: AgentFactory, description: EnvDescription, chat: ChatTokens
+) -> Callable[..., Player] | None:
+    """Returns what creates the players of a collector; None: its default player.
+
+    The default player is the fast path of the agents ``chat`` and ``react``. It needs a template
+    that keeps earlier messages, and an agent that sends all of them.
+    """
+    whole = agent.options.get("window") is None and agent.options.get("thoughts") != "strip"
+    if chat.grows and whole and agent.target in (ChatAgent, ReactAgent):
+        return None
+    conversation = Conversation(chat)
+
+    def opening(info: Mapping[str, Any]) -> EpisodeOpening:
+        return open_episode(
+            info,
+            task_id=str(info.get("task_id", "")),
+            rules=description.rules,
+            format_rules=description.format_rules,
+            tools=description.tools,
+        )
+
+    return lambda _, **limits: AgentPlayer(agent.make, opening, conversation, **limits)
+
+
+def try_agent(config: Config, description: EnvDescription, chat: ChatTokens) -> None:
+    """Lets an agent ask its model once, about an empty observation.
+
+    Raises:
+        AgentGymError: the agent fails, or the chat template refuses its messages.
+    """
+    if make := player_maker(make_agent(config), description, chat):
+        size = {"max_context": sys.maxsize, "max_new_tokens": 1}
+        steps = make("", **size).turn("", {"goal": "", "task_id": ""})
+        next(steps)
+        steps.close()
 
 
 def describe(config: Config) -> tuple[EnvDescription, EnvDescription]:

@@ -11,7 +11,7 @@ import logging
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -19,12 +19,13 @@ from itertools import islice
 from threading import Lock
 from types import MappingProxyType
 
-from agentgym_envs.errors import EnvFailure, EnvTimeout, NeighbourFailed
+from agentgym_envs.errors import ContextExceeded, EnvFailure, EnvTimeout, NeighbourFailed
 from agentgym_envs.pool import EnvPool, PoolResult
 from agentgym_envs.tasks import stable_hash
 from agentgym_train.data.types import Call, EpisodeFailure, EpisodeStatus, Group, Trajectory, Turn
 from agentgym_train.models.chat import ChatTokens
 from agentgym_train.protocols import ActionSample, Generator, GeneratorSession, SamplingOptions
+from agentgym_train.rollout.policy_client import Player, Steps, StreamPlayer
 from agentgym_train.rollout.responses import EnvResponses, step_result
 from agentgym_train.rollout.tasks import EpisodeStart
 
@@ -41,8 +42,11 @@ class _AgentState:
     row: int
     """The agent's row in its generator's session."""
     trajectory: Trajectory
+    player: Player
+    steps: Steps | None = None
+    """The turn in progress."""
     tokens: int = 0
-    """Tokens of the trajectory so far."""
+    """Tokens of the generator's row."""
 
 
 @dataclass
@@ -77,8 +81,10 @@ class EpisodeCollector:
     Args:
         pool: at least one environment per episode, without step limits.
         generator: the policy.
-        chat: converts between text and tokens.
-        max_context: maximum tokens of an agent in an episode, its next action included.
+        chat: the template of the default player.
+        max_context: maximum tokens of a sample, its next action included.
+        make_player: creates the player of an agent, from the agent's name and the limits of
+            :class:`~agentgym_train.rollout.policy_client.Player`; None: a ``StreamPlayer``.
         retries: fresh environments per episode after failures of its environment.
         batch_wait: maximum time, in seconds, that ready episodes wait for slower ones.
         max_rows: maximum number of rows in progress, over all agents; 0: no limit.
@@ -87,7 +93,7 @@ class EpisodeCollector:
         keep_next: keep the prompt after the last action of an episode that is truncated at the
             horizon. With several agents, the agent that would act next has it. A prompt that does
             not fit into the context together with an action is not kept: the episode could not have
-            continued at any horizon.
+            continued at any horizon. An agent with several calls in a turn has the first one's.
     """
 
     def __init__(
@@ -97,6 +103,7 @@ class EpisodeCollector:
         chat: ChatTokens,
         *,
         max_context: int,
+        make_player: Callable[..., Player] | None = None,
         retries: int = 3,
         batch_wait: float = 10.0,
         max_rows: int = 0,
@@ -104,8 +111,9 @@ class EpisodeCollector:
         opponents: Mapping[str, Generator] = MappingProxyType({}),
         keep_next: bool = False,
     ):
-        self.pool, self.chat = pool, chat
-        self.max_context, self.retries, self.batch_wait = max_context, retries, batch_wait
+        self.pool, self.chat, self.max_context = pool, chat, max_context
+        self._make_player = make_player or (lambda _, **limits: StreamPlayer(chat, **limits))
+        self.retries, self.batch_wait = retries, batch_wait
         self.keep_next = keep_next
         self.generators = {
             agent: opponents.get(agent, generator) for agent in agents or SINGLE_AGENT
@@ -165,7 +173,10 @@ class EpisodeCollector:
             _Episode(
                 n,
                 start,
-                {a: _AgentState(rows[a][n], _new_trajectory(start, a)) for a in self.generators},
+                {
+                    a: _AgentState(rows[a][n], _new_trajectory(start, a), self._player(a))
+                    for a in self.generators
+                },
             )
             for n, start in enumerate(starts)
         ]
@@ -207,6 +218,11 @@ class EpisodeCollector:
             for slot in (v for v in slots if v.waiting):
                 for row, sample in slot.session.poll(self._timeout(slot)).items():
                     self._act(*slot.waiting.pop(row), sample)
+
+    def _player(self, agent: str) -> Player:
+        return self._make_player(
+            agent, max_context=self.max_context, max_new_tokens=self._sampling.max_new_tokens
+        )
 
     def _timeout(self, slot: _GeneratorSlot) -> float | None:
         """Returns the time limit of a poll, after which responses are looked for."""
@@ -255,30 +271,37 @@ class EpisodeCollector:
         if result.terminated:
             self._end(episode, EpisodeStatus.COMPLETED)
         elif result.truncated or len(turns) >= self._max_turns:
-            if self.keep_next and (ids := self._prompt(state, result.observation)) is not None:
-                state.trajectory.next_call = Call(ids)
+            if self.keep_next:
+                state.trajectory.next_call = _next_call(state.player, result)
             self._end(episode, EpisodeStatus.TRUNCATED_HORIZON)
-        elif (ids := self._prompt(state, result.observation)) is None:
+        else:
+            turns.append(Turn(result.observation))
+            state.steps = state.player.turn(result.observation, info)
+            self._continue(episode, state, None)
+
+    def _continue(self, episode: _Episode, state: _AgentState, sample: ActionSample | None) -> None:
+        """Continues an agent's turn up to its next request or its response."""
+        assert state.steps is not None
+        turns = state.trajectory.turns
+        try:
+            # A generator that has not begun accepts None only.
+            request = state.steps.send(sample)  # type: ignore[arg-type]
+        except StopIteration as response:
+            turns[-1].action = response.value
+            self._responses.expect(episode.slot)
+            self.pool.send(episode.slot, turns[-1].action)
+        except ContextExceeded:
+            if not turns[-1].calls:
+                turns.pop()
             self._end(episode, EpisodeStatus.TRUNCATED_CONTEXT)
         else:
-            turns.append(Turn(result.observation, [Call(ids)]))
-            state.tokens += len(ids)
-            self._slots[agent].session.submit(state.row, ids)
-            self._slots[agent].waiting[state.row] = episode, state
-
-    def _prompt(self, state: _AgentState, observation: str) -> list[int] | None:
-        """Returns the tokens before an agent's next action.
-
-        None: they do not fit into the context together with an action.
-        """
-        turns = state.trajectory.turns
-        ids = (
-            self.chat.between(turns[-1].calls[-1].action_ids, observation)
-            if turns
-            else self.chat.opening(observation)
-        )
-        room = self.max_context - state.tokens - len(ids)
-        return ids if self._sampling.max_new_tokens <= room else None
+            turns[-1].calls.append(request.call)
+            slot = self._slots[state.trajectory.agent]
+            if request.kept < state.tokens:
+                slot.session.rewind(state.row, request.kept)
+            state.tokens = request.kept + len(request.ids)
+            slot.session.submit(state.row, request.ids)
+            slot.waiting[state.row] = episode, state
 
     def _credit(self, episode: _Episode, result: PoolResult, *, begun: bool) -> None:
         """Adds the results of a step to each agent's latest turn."""
@@ -295,14 +318,11 @@ class EpisodeCollector:
             trajectory.score, trajectory.success = step.score, step.success
 
     def _act(self, episode: _Episode, state: _AgentState, sample: ActionSample) -> None:
-        turn = state.trajectory.turns[-1]
-        call = turn.calls[-1]
+        call = state.trajectory.turns[-1].calls[-1]
         call.action_ids, call.logps, call.version = sample.ids, sample.logps, sample.version
         call.cut = sample.ids[-1] not in self._sampling.stop_ids
-        turn.action = self.chat.text(sample.ids)
         state.tokens += len(sample.ids)
-        self._responses.expect(episode.slot)
-        self.pool.send(episode.slot, turn.action)
+        self._continue(episode, state, sample)
 
     def _reset(self, episode: _Episode) -> None:
         self._responses.expect(episode.slot)
@@ -324,7 +344,7 @@ class EpisodeCollector:
         for agent, state in episode.agents.items():
             late = state.trajectory.late
             state.trajectory = _new_trajectory(episode.start, agent, task_id, late=late)
-            state.tokens = 0
+            state.player, state.steps, state.tokens = self._player(agent), None, 0
         if not isinstance(error, NeighbourFailed):
             episode.failures += 1
             given_up = episode.failures > self.retries
@@ -347,6 +367,17 @@ class EpisodeCollector:
         for agent, state in episode.agents.items():
             self._slots[agent].session.restart(state.row)
         self._reset(episode)
+
+
+def _next_call(player: Player, result: PoolResult) -> Call | None:
+    """Returns the first request of a turn that is not played; None if it does not fit."""
+    steps = player.turn(result.observation, result.info or {})
+    try:
+        return next(steps).call
+    except ContextExceeded:
+        return None
+    finally:
+        steps.close()
 
 
 def _new_trajectory(

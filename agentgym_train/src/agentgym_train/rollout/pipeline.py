@@ -106,7 +106,9 @@ class TrainingEnv:
         self.name, self.config = config.env.name, config
         self.training, self.groups = training, groups
         self.task_difficulty = tasks.task_difficulty(training)
-        self.chat = ChatTokens(tokenizer, training.instructions, **config.template_options)
+        self.chat = ChatTokens(
+            tokenizer, training.instructions, must_grow=False, **config.template_options
+        )
         self.curriculum = plugins.make_object(plugins.CURRICULUM, config.curriculum)
         self.source: Source
         self.budget = TokenBudget(config.env.tokens_per_step, groups)

@@ -34,7 +34,7 @@ from agentgym_train.reporting import report
 from agentgym_train.reward import comparisons
 from agentgym_train.reward.config import RewardConfig
 from agentgym_train.rollout import tasks
-from agentgym_train.rollout.build import describe
+from agentgym_train.rollout.build import describe, try_agent
 from agentgym_train.run import repair
 from agentgym_train.run.folder import (
     changed_code,
@@ -132,7 +132,10 @@ def check(config: Config, *, processes: int = 1) -> None:
         check_model(config)
         tokenizer = load_tokenizer(config.model.path, chat_template=config.model.chat_template)
         for environment in chain(*described):
-            ChatTokens(tokenizer, environment.instructions, **config.template_options)
+            chat = ChatTokens(
+                tokenizer, environment.instructions, must_grow=False, **config.template_options
+            )
+            try_agent(config, environment, chat)
 
 
 def check_reward(config: RewardConfig, *, processes: int) -> None:

@@ -187,7 +187,7 @@ def evaluate_checkpoint(
     generator = make_generator(
         config,
         str(folder),
-        ChatTokens(tokenizer, **config.template_options),
+        ChatTokens(tokenizer, must_grow=False, **config.template_options),
         device=device(),
         distributed=Distributed(),
     )

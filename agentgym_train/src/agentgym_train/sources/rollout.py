@@ -69,6 +69,7 @@ class FreshEpisodes(Source):
             self._pool,
             context.generator,
             context.chat,
+            context.training,
             keep_next=keep_next,
             **players,
         )

@@ -82,6 +82,12 @@ class _Tested:
                 self.open.close()
         self.open = None
 
+    def rewinds(self) -> bool:
+        """Whether the sessions implement ``rewind``, which they need not."""
+        session = self.session([0])
+        self.end()
+        return getattr(session.rewind, "__func__", None) is not GeneratorSession.rewind
+
     def load(self, model: PreTrainedModel, version: int) -> None:
         """Loads copies of a model's weights, then sets the copies to 0.
 
@@ -178,6 +184,7 @@ def _actions(tested: _Tested) -> str:
 def _logps(tested: _Tested) -> str:
     forward = partial(token_logps, tested.model, temperature=SAMPLING.temperature)
     length, device = probe.length(tested.model.config), tested.model.device
+    rewinds = tested.rewinds()
     with reporting(tested.fail, "a conversation"):
         drift = probe.measure(
             tested.generator.session,
@@ -185,6 +192,7 @@ def _logps(tested: _Tested) -> str:
             sampling=SAMPLING,
             ids=IDS,
             length=length,
+            rewinds=rewinds,
         )
     if not drift.fits("float32"):
         tested.fail(
@@ -193,7 +201,7 @@ def _logps(tested: _Tested) -> str:
         )
     return (
         "log-probabilities equal those of a forward pass over the whole row at the temperature,"
-        " also after a restart"
+        f" also after a restart{' and a rewind' if rewinds else ''}"
     )
 
 
@@ -267,6 +275,60 @@ def _restarts(tested: _Tested) -> str:
         "where other rows were restarted",
     )
     return "a restarted row behaves like a new one; its noise starts again"
+
+
+def _rewinds(tested: _Tested) -> str:
+    """Rows 0 and 2 take detours, and are cut back to where they left the conversation.
+
+    Their noise must be that of the next turn, so each turn without a detour must be as it was.
+    """
+    if not tested.rewinds():
+        return "rewind is not implemented, so conversations can only grow"
+    together = _converse(tested, tested.session(_seeds()), TOGETHER)
+    session = tested.session(_seeds())
+    with reporting(tested.fail, "rewind to 0 of a row that was not yet submitted"):
+        session.rewind(0, 0)
+    detour = {
+        0: _history(together, 0, 1),
+        2: _prompt(2, 0) + [IDS[0]] * 3 * SAMPLING.max_new_tokens,
+    }
+    tested.ask(session, {row: _prompt(row, 0) for row in range(ROWS)} | detour)
+    # Row 0 is submitted without ids in the second turn. In the third, both rows lose tokens of the
+    # second.
+    again: Conversation = {}
+    for turn, kept in ((1, {0: len(detour[0]), 2: len(_prompt(2, 0))}), (2, {0: 3, 2: 3})):
+        for row, length in kept.items():
+            with reporting(tested.fail, f"rewind(row={row}, length={length})"):
+                session.rewind(row, length)
+        prompts = {
+            row: _history(together, row, turn)[kept[row] :] if row in kept else _prompt(row, turn)
+            for row in range(ROWS)
+        }
+        samples = tested.ask(session, prompts)
+        again |= {(row, turn): sample for row, sample in samples.items()}
+    _compare(
+        tested,
+        {key: together[key] for key in again},
+        again,
+        "where rows 0 and 2 were cut back and continued in the same way: rewind(row, length) must"
+        " keep the first length tokens of one row, and must not change the number of its next turn,"
+        " from which the noise follows",
+    )
+    tokens = len(_history(together, 1, TURNS - 1)) + len(again[1, TURNS - 1].ids)
+    for length in (-1, tokens + 1):
+        try:
+            session.rewind(1, length)
+        except ValueError:
+            continue
+        except Exception as error:
+            tested.fail(
+                f"rewind(1, {length}) of {tokens} tokens raised {error!r} instead of ValueError"
+            )
+        tested.fail(
+            f"rewind(1, {length}) of {tokens} tokens was accepted; it must raise ValueError, as"
+            " agentgym_train.cut_back does"
+        )
+    return "a row that is cut back continues from its prefix; its noise goes on"
 
 
 def _finishes(tested: _Tested) -> str:
@@ -372,7 +434,7 @@ def _closes(tested: _Tested) -> str:
 
 
 CHECKS: tuple[Callable[[_Tested], str], ...] = (
-    *(_actions, _logps, _frequencies, _reproducible, _restarts, _finishes, _aborts),
+    *(_actions, _logps, _frequencies, _reproducible, _restarts, _rewinds, _finishes, _aborts),
     *(_loads, _refuses, _sleeps, _closes),  # these change the weights or the generator
 )
 
@@ -387,6 +449,12 @@ def _converse(
         samples = tested.ask(session, {row: _prompt(row, turn) for row, turn in turns.items()})
         conversation |= {(row, turns[row]): sample for row, sample in samples.items()}
     return conversation
+
+
+def _history(conversation: Conversation, row: int, turn: int) -> list[int]:
+    """Returns the tokens of a row before its action of a turn."""
+    earlier = [(*_prompt(row, t), *conversation[row, t].ids) for t in range(turn)]
+    return [token for tokens in earlier for token in tokens] + _prompt(row, turn)
 
 
 def _as_they_come(tested: _Tested) -> Conversation:

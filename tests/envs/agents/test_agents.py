@@ -8,14 +8,18 @@ import pytest
 from evaluations import MAZE, Model, evaluate, mazes
 from raised import raises
 from stub_model import StubModel, ok
+from typer.testing import CliRunner
 
+from agentgym_envs import registry
+from agentgym_envs.agents import EpisodeEnding, load, open_episode
+from agentgym_envs.agents.base import AgentFactory, EpisodeOpening
+from agentgym_envs.cli import app
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.evaluate.agents import EpisodeEnding, load
-from agentgym_envs.evaluate.agents.base import AgentFactory, EpisodeOpening
 from agentgym_envs.evaluate.plan import plan
 from agentgym_envs.feedback.export import LeftOut, conversation
 from agentgym_envs.models.answers import ToolCall
 from agentgym_envs.models.client import ChatClient, ModelEndpoint
+from agentgym_envs.pool import describe
 
 REACT = "Thought: north seems right.\nAction: go north"
 
@@ -395,3 +399,65 @@ def test_the_latest_picture_is_sent_with_the_conversation(agent):
     assert not any(pictures(messages[-1]) for messages in asked[sent:])
     told = [part["text"] for part in asked[sent - 1][-1]["content"] if part["type"] == "text"]
     assert told == [] if agent == "function" else told[0]
+
+
+class Opened:
+    """Notes its opening."""
+
+    openings = []
+
+    def start(self, opening):
+        self.openings.append(opening)
+
+    def act(self, observation, info):
+        return "look"
+
+
+@pytest.mark.parametrize(("form", "several"), [("react", False), ("function", False), (None, True)])
+def test_a_description_gives_the_opening_of_an_evaluation(tmp_path, monkeypatch, form, several):
+    monkeypatch.setattr(Opened, "openings", [])
+    env_id = "foreign/Sum-v0" if several else MAZE
+    kwargs = {"seats": "all"} if several else {}
+    (item,) = plan(env_id, episodes=1, kwargs=kwargs)[0]
+    kind = type("Formed", (Opened,), {"format": form})
+    evaluate(tmp_path, [item], AgentFactory("opened", kind, {}), horizon=2)
+    described = describe(env_id, action_format=form, **kwargs)
+    world = registry.make(env_id, **kwargs)
+    _, info = world.reset(options={"task_id": item.task_id})
+    seats = ["player_0", "player_1"] if several else [""]
+    for opening, seat in zip(Opened.openings, seats, strict=True):
+        assert opening == open_episode(
+            {**info, **({"seat": seat} if several else {})},
+            task_id=item.task_id,
+            rules=described.rules,
+            format_rules=described.format_rules,
+            tools=described.tools,
+        )
+        assert opening.system_prompt == described.instructions
+        assert opening.instructions == world.unwrapped.instructions
+
+
+def test_functions_of_an_environment_without_any_are_refused_at_the_start():
+    model = Model()
+
+    async def begin():
+        await load("function").make(model).start(EpisodeOpening("task", 0, "", "Rules.", "", []))
+
+    with raises(ArgumentError, "no functions", "'function'", "react"):
+        asyncio.run(begin())
+    assert model.asked == []
+
+
+@pytest.mark.parametrize("options", [["--agent", "function"], ["--format", "function"]])
+def test_an_evaluation_by_functions_needs_an_environment_with_functions(
+    tmp_path, monkeypatch, options
+):
+    monkeypatch.chdir(tmp_path)
+    with StubModel([ok("look")]) as model:
+        server = ["--model", "stub", "--base-url", model.url]
+        command = ["eval", "hash_env:support/Hash-v0", *server, "--episodes", "1", *options]
+        result = CliRunner().invoke(app, command)
+        assert model.requests == []
+    assert result.exit_code == 2
+    assert "no functions in support/Hash-v0" in result.output
+    assert list(tmp_path.iterdir()) == []

@@ -9,14 +9,16 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from agentgym_envs.agents.base import Agent, EpisodeEnding, EpisodeOpening
 from agentgym_envs.errors import ArgumentError
-from agentgym_envs.evaluate.agents.base import Agent, EpisodeEnding, EpisodeOpening
-from agentgym_envs.models.answers import ToolCall
+from agentgym_envs.models.answers import ModelReply, ToolCall
 from agentgym_envs.models.calls import with_ids
 from agentgym_envs.models.endpoint import ChatMessage
 from agentgym_envs.models.provider import ModelClient
 from agentgym_envs.wrappers.responses import FormatError, split_thought
 
+THOUGHTS = ("template", "strip", "keep")
+"""What a later request repeats of a reply's thought: see :class:`ChatAgent`."""
 PICTURE = "screenshot"
 """The key of ``info`` under which an environment has a picture, as a ``data:`` address."""
 SECOND_LOOK = (
@@ -46,15 +48,28 @@ class ChatAgent(Agent):
         client: the model.
         window: number of latest turns to send, after the rules and the goal (or the first
             observation, without a goal); None sends all.
+        thoughts: what later requests repeat of a reply's separately reported thought.
+            "template": the reply as its API wants it back (``ModelReply.replay``); the server
+            and its chat template decide how much of the thought the model sees again.
+            "strip": the text alone.
+            "keep": the text after the thought in ``<think>`` tags. A chat template that drops
+            thoughts from messages still drops it.
+
+    Raises:
+        ArgumentError: an invalid value.
     """
 
-    def __init__(self, *, client: ModelClient, window: int | None = None):
+    def __init__(
+        self, *, client: ModelClient, window: int | None = None, thoughts: str = "template"
+    ):
         if window is not None and (not isinstance(window, int) or window < 1):
             raise ArgumentError(f"window={window!r}: must be a whole number from 1 up")
-        self.client, self.window = client, window
+        if thoughts not in THOUGHTS:
+            raise ArgumentError(f"thoughts={thoughts!r}: must be one of {', '.join(THOUGHTS)}")
+        self.client, self.window, self.thoughts = client, window, thoughts
         self.messages: list[ChatMessage] = []
-        self.reasoning = self.picture = ""
-        self.replay: ChatMessage = {}
+        self.picture = ""
+        self.reply = ModelReply(text="")
 
     async def start(self, opening: EpisodeOpening) -> None:
         """Starts the conversation with the rules."""
@@ -66,8 +81,8 @@ class ChatAgent(Agent):
         self.messages.append({"role": "user", "content": shown(observation, info)})
         self.picture = str(info.get(PICTURE) or "")
         response = await self.respond()
-        self.messages.append({"role": "assistant", "content": response, **self.replay})
-        return thinking(self.reasoning, response)
+        self.messages.append(self.said(response))
+        return thinking(self.reply.reasoning, response)
 
     async def respond(self) -> str:
         """Returns the model's answer to the conversation so far."""
@@ -75,11 +90,19 @@ class ChatAgent(Agent):
 
     async def ask(self, *more: ChatMessage) -> str:
         """Returns the model's answer to the visible conversation and ``more``."""
-        reply = await self.client.complete(pictured([*self.visible(), *more], self.picture))
-        self.reasoning = reply.reasoning
+        self.reply = await self.client.complete(pictured([*self.visible(), *more], self.picture))
+        return self.reply.text
+
+    def said(self, response: str) -> ChatMessage:
+        """Returns the latest response as a message, with the thought that ``thoughts`` keeps."""
+        reply = self.reply
+        if self.thoughts == "keep":
+            response = thinking(reply.reasoning, response)
+        message = {"role": "assistant", "content": response}
         # A call without a result is refused, and this agent offers no functions.
-        self.replay = {"replay": reply.replay} if reply.replay and not reply.tool_calls else {}
-        return reply.text
+        if self.thoughts != "template" or not reply.replay or reply.tool_calls:
+            return message
+        return {**message, "replay": reply.replay}
 
     def visible(self) -> list[ChatMessage]:
         """Returns the messages to send: all, or the rules, the goal and the latest turns."""
@@ -104,10 +127,8 @@ class CorrectAgent(ReactAgent):
 
     async def respond(self) -> str:
         """Asks twice."""
-        first = await self.ask()
-        return await self.ask(
-            {"role": "assistant", "content": first}, {"role": "user", "content": SECOND_LOOK}
-        )
+        first = self.said(await self.ask())
+        return await self.ask(first, {"role": "user", "content": SECOND_LOOK})
 
 
 class PlanAgent(ReactAgent):
@@ -161,7 +182,8 @@ class FunctionAgent(ChatAgent):
 
     A turn executes one call. If a response has several, the first one is executed, and the results
     of the others say that they were not executed. An answer without a call is sent as it is; the
-    environment then reports the error.
+    environment then reports the error. Each call goes back with its thought, because servers
+    require that; so the agent has no option ``thoughts``.
     """
 
     format = "function"
@@ -170,7 +192,16 @@ class FunctionAgent(ChatAgent):
         super().__init__(client=client)
 
     async def start(self, opening: EpisodeOpening) -> None:
-        """Starts the conversation with the environment's rules; the tools describe the actions."""
+        """Starts the conversation with the environment's rules; the tools describe the actions.
+
+        Raises:
+            ArgumentError: the environment has no functions.
+        """
+        if not opening.tools:
+            raise ArgumentError(
+                "the environment has no functions, which the agent 'function' calls: use another"
+                " agent, such as react"
+            )
         await super().start(opening)
         self.messages = [{"role": "system", "content": opening.instructions}]
         self._called: list[str] = []

@@ -9,8 +9,8 @@ from some import every
 from stub_apis import StubAnthropic, StubGoogle, StubResponses
 from stub_model import StubModel, ok
 
-from agentgym_envs.evaluate.agents import load
-from agentgym_envs.evaluate.agents.base import EpisodeOpening
+from agentgym_envs.agents import load
+from agentgym_envs.agents.base import EpisodeOpening
 from agentgym_envs.models.connect import connect
 from agentgym_envs.models.endpoint import ModelEndpoint
 from agentgym_envs.wrappers.formats import FunctionCallFormat

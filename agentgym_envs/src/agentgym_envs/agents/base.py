@@ -40,6 +40,7 @@ from agentgym_envs.errors import (
 )
 from agentgym_envs.tasks import stable_hash
 from agentgym_envs.wrappers import FORMATS
+from agentgym_envs.wrappers.formats import FunctionCallFormat, ToolTemplates
 
 AGENTS = "agentgym_envs.agents"
 
@@ -61,7 +62,7 @@ class EpisodeOpening:
     """From 0."""
     goal: str
     instructions: str
-    """The environment's rules and its grammar of actions."""
+    """The environment's rules and its grammar of actions, without those of the format."""
     format_rules: str
     """How to write a response; empty if the whole response is the action."""
     tools: Sequence[Mapping[str, Any]]
@@ -75,6 +76,50 @@ class EpisodeOpening:
     def system_prompt(self) -> str:
         """Both kinds of rules."""
         return "\n\n".join(filter(None, (self.instructions, self.format_rules)))
+
+
+def seat_of(info: Mapping[str, Any]) -> str:
+    """Returns who acts next, or acted last; empty in an environment with one agent."""
+    seat = info.get("seat")
+    return seat if isinstance(seat, str) else ""
+
+
+def open_episode(
+    info: Mapping[str, Any],
+    *,
+    task_id: str,
+    attempt: int = 0,
+    rules: str,
+    format_rules: str,
+    tools: ToolTemplates,
+    memory: Sequence[Any] = (),
+) -> EpisodeOpening:
+    """Returns the opening for an agent, or for the agent of the seat that ``info`` names.
+
+    An evaluation, a tournament and the trainer call it, so an agent reads the same texts in all.
+
+    Args:
+        info: of the reset, or of the seat's first turn.
+        task_id: of the episode.
+        attempt: at the task, from 0.
+        rules: of the environment: :attr:`.EnvDescription.rules`.
+        format_rules: of the action format; empty if a response is the action.
+        tools: the environment's functions: :attr:`.EnvDescription.tools`.
+        memory: return values of ``end`` from earlier attempts at the task. In a game, each can be a
+            dictionary by seat.
+    """
+    seat = seat_of(info)
+    own = [left.get(seat) if isinstance(left, Mapping) else None for left in memory]
+    return EpisodeOpening(
+        task_id=task_id,
+        attempt=attempt,
+        goal=str(info.get("goal", "")),
+        instructions=rules,
+        format_rules=format_rules,
+        tools=FunctionCallFormat(tools).schema(),
+        memory=tuple(own if seat else memory),
+        seat=seat,
+    )
 
 
 @dataclass(frozen=True)

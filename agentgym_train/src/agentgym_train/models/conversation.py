@@ -1,0 +1,290 @@
+"""Any conversation as tokens, with the sampled tokens of earlier replies in their places.
+
+``ChatTokens`` renders conversations that only grow. An agent can also drop messages, rewrite them
+or ask a second question, and the templates of thinking models drop the thoughts of past turns. So a
+prompt is rendered as a whole here: a mark stands for each sampled reply, the template's text around
+the marks is tokenized, and the tokens that were sampled take the places of the marks.
+"""
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from agentgym_envs.agents.chat import thinking
+from agentgym_envs.errors import AgentFailure
+from agentgym_envs.models.answers import ToolCall
+from agentgym_train.errors import TemplateError
+from agentgym_train.models.chat import KEPT, ChatTokens
+
+THOUGHTS = (("<think>", "</think>"), ("[THINK]", "[/THINK]"))
+"""The tags of thoughts, by family."""
+CHANNELS = ("<|channel|>analysis<|message|>", "<|channel|>final<|message|>")
+"""What precedes the thought and the answer of gpt-oss."""
+API = "policy"
+"""The ``api`` of a reply's ``replay``."""
+MARK = "agentgymreply"
+
+
+@dataclass(frozen=True)
+class SampledReply:
+    """A reply of the policy: its tokens, and what they say."""
+
+    ids: list[int]
+    """All sampled tokens, a stop token at the end included."""
+    answer_ids: list[int]
+    """The tokens after the thought, without the stop token."""
+    text: str
+    """The text of ``answer_ids`` without tool calls."""
+    reasoning: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+
+    @property
+    def whole(self) -> str:
+        """The text with the thought before it, as agents write it."""
+        return thinking(self.reasoning, self.text)
+
+
+class Conversation:
+    """Renders the messages of an agent.
+
+    Args:
+        chat: the chat template.
+    """
+
+    def __init__(self, chat: ChatTokens):
+        self.chat = chat
+        self._ids = lru_cache(KEPT)(lambda text: tuple(chat.ids(text)))
+        ask = [{"role": "user", "content": MARK}]
+        self._prompt = chat.render(ask, prompt=True)[len(chat.render(ask)) :]
+        """What begins the assistant's next message."""
+        if not self._prompt:
+            raise TemplateError(
+                f"the chat template of {chat.tokenizer.name_or_path!r} writes no generation prompt:"
+                " set model.chat_template to a template that reads add_generation_prompt"
+            )
+        self._folds, self._splits = not self._takes_rules(), self._knows_thoughts()
+
+    def read(self, ids: Sequence[int]) -> SampledReply:
+        """Splits sampled tokens into a thought and an answer."""
+        own = list(ids)
+        if own and own[-1] in self.chat.stop_ids:
+            own.pop()
+        answer, reasoning = self._thought(own) if self._splits else (own, "")
+        return SampledReply(list(ids), answer, self.chat.text(answer), reasoning)
+
+    def prompt(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        replies: Sequence[SampledReply],
+        tools: Sequence[Mapping[str, Any]] = (),
+    ) -> list[int]:
+        """Returns the tokens of a conversation, up to the assistant's next message.
+
+        A message of the assistant that a reply of the policy wrote has the reply's tokens:
+
+        - with the reply's ``replay``: as much of them as the template shows of such a message;
+        - with the reply's text and its thought: all of them;
+        - with the reply's text only: those after the thought.
+
+        Args:
+            messages: an agent's.
+            replies: the policy's replies in this episode.
+            tools: functions for the template, in OpenAI's form.
+
+        Raises:
+            TemplateError: the template refuses the messages.
+            AgentFailure: a message has a reply's ``replay`` and another text.
+        """
+        mark = MARK
+        while any(mark in str(message.get("content")) for message in messages):
+            mark += "x"
+        shown: list[dict[str, Any]] = []
+        places: list[_Place] = []
+        for number, message in enumerate(messages):
+            if message["role"] == "system" and not message["content"]:
+                continue
+            source = _source(message, replies)
+            if source is None:
+                shown.append(self.chat.harmless(message))
+            else:
+                places.append(_Place(*source, f"{mark}{number}z", f"{mark}{number}t"))
+                shown.append(places[-1].message(message))
+        return self._spliced(
+            self.chat.render(self._folded(shown), prompt=True, tools=tools), places
+        )
+
+    def _spliced(self, text: str, places: Sequence["_Place"]) -> list[int]:
+        """Returns the tokens of a rendered text, with the replies' tokens at their places."""
+        ids, start, action = list[int](), 0, list[int]()
+        for place in places:
+            first, at = text.find(place.thought_mark, start), text.find(place.mark, start)
+            if at < 0:  # the template leaves the message out
+                continue
+            head = text[start : at if first < 0 else min(first, at)]
+            opening = self._opening(head, called=bool(place.reply.tool_calls))
+            exact = opening == len(self._prompt)
+            whole = place.whole or (exact and (first >= 0 or not place.reply.reasoning))
+            if (whole or place.reply.tool_calls) and opening:
+                cut = head.rindex(self._prompt[:opening]) + opening
+                head = head[:cut] + (self._prompt[opening:] if whole else "")
+            else:
+                whole, head = False, text[start:at]
+            ids += self._joined(action, self._ids(head))
+            action = list(place.reply.ids if whole else place.reply.answer_ids)
+            start = at + len(place.mark)
+            if place.reply.tool_calls:
+                start = self._end_of_message(text, start)
+        return ids + self._joined(action, self._ids(text[start:]))
+
+    def _opening(self, head: str, *, called: bool) -> int:
+        """Returns how many characters of the generation prompt precede a reply in the text.
+
+        Args:
+            head: the text between the reply before and this one.
+            called: the reply calls functions, so the template can write text between the two.
+        """
+        if self._prompt in head:
+            return len(self._prompt)
+        shorter = (self._prompt[:n] for n in range(len(self._prompt) - 1, 0, -1))
+        return next(
+            (len(part) for part in shorter if part in head if called or head.endswith(part)), 0
+        )
+
+    def _end_of_message(self, text: str, start: int) -> int:
+        """Returns the place of the first stop token after ``start``."""
+        stops = self.chat.tokenizer.convert_ids_to_tokens(sorted(self.chat.stop_ids))
+        found = [at for stop in stops if (at := text.find(stop, start)) >= 0]
+        return min(found, default=len(text))
+
+    def _joined(self, action: Sequence[int], following: Sequence[int]) -> list[int]:
+        """Returns a reply's tokens and those of the text after it.
+
+        The text begins with the end of the reply's message. The part of it that was sampled is
+        there once. If the template ends messages with another token than the one that was sampled,
+        the template's stays.
+        """
+        end, ids = self.chat.end_ids, list(following)
+        if action and action[-1] in self.chat.stop_ids:
+            if action[-1] in ids[: len(end)]:
+                return [*action, *ids[ids.index(action[-1]) + 1 :]]
+            return [*action[:-1], *ids]
+        sampled = range(len(end) - 1, 0, -1)
+        return [*action, *ids[next((n for n in sampled if list(action[-n:]) == end[:n]), 0) :]]
+
+    def _thought(self, ids: Sequence[int]) -> tuple[list[int], str]:
+        """Returns the tokens after the thought, and the text of the thought."""
+        text = str(self.chat.tokenizer.decode(list(ids)))
+        channel, final = CHANNELS
+        if text.startswith(CHANNELS):
+            thought, _, answer = text.partition(final)
+            thought = thought.removeprefix(channel).partition("<|end|>")[0].strip()
+            return self._last(ids, text, len(text) - len(answer)), thought
+        for opening, closing in THOUGHTS:
+            opened = text.lstrip().startswith(opening) or self._prompt.rstrip().endswith(opening)
+            end = text.rfind(closing) + len(closing) if closing in text else len(text) * opened
+            if end:
+                thought = text[:end].removesuffix(closing).strip().removeprefix(opening).strip()
+                return self._last(ids, text, end), thought
+        return list(ids), ""
+
+    def _last(self, ids: Sequence[int], text: str, start: int) -> list[int]:
+        """Returns the tokens of the text from ``start`` on, without white space before it.
+
+        If a token has both sides of the place, the text is tokenized anew.
+        """
+        decode = self.chat.tokenizer.decode
+        place = bisect_left(range(len(ids)), start, key=lambda n: len(str(decode(list(ids[:n])))))
+        while place < len(ids) and not str(decode([ids[place]])).strip():
+            place += 1
+        answer = text[start:].strip()
+        same = str(decode(list(ids[place:]))).strip() == answer
+        return list(ids[place:]) if same else self.chat.ids(answer)
+
+    def _takes_rules(self) -> bool:
+        """Whether the template has a place for a system message, or leaves it out on purpose."""
+        rules = [{"role": "system", "content": MARK}, {"role": "user", "content": "x"}]
+        return self.chat.minimal or MARK in self._rendered(rules)
+
+    def _knows_thoughts(self) -> bool:
+        """Whether the template tells thoughts from answers: it shows them apart, or drops them.
+
+        Otherwise, a thought is a part of the text, as it is for a server with this template.
+        """
+        ask, thought = {"role": "user", "content": "x"}, f"{MARK}t"
+        apart = dict.fromkeys(("reasoning_content", "thinking"), thought)
+        tagged = "".join([THOUGHTS[0][0], thought, THOUGHTS[0][1], MARK])
+        shown = self._rendered([ask, {"role": "assistant", "content": MARK, **apart}])
+        kept = self._rendered([ask, {"role": "assistant", "content": tagged}, ask])
+        return thought in shown or (bool(kept) and thought not in kept)
+
+    def _rendered(self, messages: Sequence[Mapping[str, Any]]) -> str:
+        """Returns the template's text, or nothing if it refuses the messages."""
+        try:
+            return self.chat.render(messages)
+        except TemplateError:
+            return ""
+
+    def _folded(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Returns messages whose system text is in the first user's, if the template needs it."""
+        if not self._folds or not messages or messages[0]["role"] != "system":
+            return messages
+        rules, *rest = messages
+        at = next((n for n, message in enumerate(rest) if message["role"] == "user"), None)
+        if at is None:
+            return [{"role": "user", "content": rules["content"]}, *rest]
+        first = {**rest[at], "content": f"{rules['content']}\n\n{rest[at]['content']}"}
+        return [*rest[:at], first, *rest[at + 1 :]]
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A reply in a rendered conversation."""
+
+    reply: SampledReply
+    whole: bool
+    """Whether the reply stays whole, whatever the template shows of it."""
+    has_thought: bool
+    """Whether the message has the thought, so that the template decides."""
+    mark: str
+    thought_mark: str
+
+    def message(self, message: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns the message with marks in place of the reply's texts."""
+        marked: dict[str, Any] = {"role": "assistant", "content": self.mark}
+        if self.has_thought and self.reply.reasoning:
+            # Names of the field in the templates of Qwen and GLM, and of gpt-oss.
+            marked |= {"reasoning_content": self.thought_mark, "thinking": self.thought_mark}
+        if calls := message.get("tool_calls"):
+            marked["tool_calls"] = [
+                {**call, "function": {**call["function"], "arguments": {"x": self.mark}}}
+                for call in calls
+            ]
+            marked["content"] = ""
+        return marked
+
+
+def _source(
+    message: Mapping[str, Any], replies: Sequence[SampledReply]
+) -> tuple[SampledReply, bool, bool] | None:
+    """Returns the reply that a message holds, or None; and two facts of a :class:`_Place`.
+
+    Raises:
+        AgentFailure: the text of a reply was changed, and the message claims to be the reply.
+    """
+    if message["role"] != "assistant":
+        return None
+    replay = message.get("replay") or {}
+    if replay.get("api") == API:
+        reply = replies[replay["call"]]
+        if message["content"] != reply.text:
+            raise AgentFailure(
+                f"a message claims to be the model's reply {reply.text!r}, and has the text"
+                f" {message['content']!r}: leave out its 'replay', or keep the text"
+            )
+        return reply, False, True
+    for reply in reversed(replies):
+        if message["content"] in (reply.text, reply.whole):
+            return reply, message["content"] != reply.text, False
+    return None

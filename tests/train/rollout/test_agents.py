@@ -1,0 +1,206 @@
+"""Agents with inner calls, windows and thoughts: which samples their episodes have."""
+
+import gymnasium
+import pytest
+import tiny
+from raised import raises
+from scripted import collect
+
+from agentgym_envs import agents
+from agentgym_envs.agents.chat import ReactAgent
+from agentgym_envs.errors import AgentFailure
+from agentgym_envs.pool import describe
+from agentgym_train.data.types import EpisodeStatus
+from agentgym_train.models.chat import ChatTokens
+from agentgym_train.rollout.build import player_maker
+from agentgym_train.rollout.tasks import EpisodeStart
+
+MAZE = {"rooms": [4]}
+
+
+@pytest.fixture(scope="module")
+def described():
+    forms = ("plain", "react", "function")
+    return {form: describe("agentgym/Maze-v1", action_format=form, **MAZE) for form in forms}
+
+
+@pytest.fixture(scope="module")
+def plan():
+    env = gymnasium.make("agentgym/Maze-v1", **MAZE)
+    env.reset(seed=5)
+    return [*env.unwrapped.oracle()]
+
+
+def played(described, agent, script, *, template=tiny.CHATML, **options):
+    """Plays an episode with an agent; returns its trajectory, the chat and the generator."""
+    factory = (
+        agents.load(agent, options.pop("agent_options", {})) if isinstance(agent, str) else agent
+    )
+    description = described[factory.format]
+    chat = ChatTokens(tiny.tokenizer(template), description.instructions, must_grow=False)
+    (group,), _, generator, _ = collect(
+        "agentgym/Maze-v1",
+        [EpisodeStart(0, 5)],
+        lambda row, turn: script[turn],
+        chat=chat,
+        action_format=factory.format,
+        make_player=player_maker(factory, description, chat),
+        max_context=options.pop("max_context", 100_000),
+        **options,
+        **MAZE,
+    )
+    return group.trajectories[0], chat, generator
+
+
+def rows(trajectory):
+    """The tokens of each sample."""
+    return [
+        [token for call in sample for token in [*call.prompt_ids, *call.action_ids]]
+        for sample in trajectory.samples
+    ]
+
+
+def samples(trajectory):
+    return zip(rows(trajectory), trajectory.samples, strict=True)
+
+
+def react(actions):
+    return [f"Thought: on.\nAction: {action}" for action in actions]
+
+
+def test_a_growing_conversation_of_an_agent_is_the_plain_stream(described, plan):
+    """The same tokens by the fast path, and by an agent over the policy's client."""
+    stream, *_ = played(described, "react", react(plan))
+    asked, *_ = played(described, agents.AgentFactory("talker", Talker, {}), react(plan))
+    assert rows(asked) == rows(stream)
+    assert [t.action for t in asked.turns] == [t.action for t in stream.turns]
+    assert asked.success
+
+
+class Talker(ReactAgent):
+    """Not one of the agents that have a fast path."""
+
+
+@pytest.mark.parametrize("window", [1, 2])
+def test_a_window_starts_a_sample_when_it_drops_a_turn(described, plan, window):
+    trajectory, chat, _ = played(described, "chat", plan, agent_options={"window": window})
+    assert trajectory.success
+    turns = len(trajectory.turns)
+    assert len(trajectory.samples) == 1 + max(0, turns - window)
+    last = chat.tokenizer.decode(rows(trajectory)[-1])
+    assert last.count("<|im_start|>assistant") == min(turns, window)
+    assert trajectory.turns[-1].observation in last
+
+
+def test_the_row_of_the_generator_is_cut_back_to_the_common_prefix(described, plan):
+    trajectory, _, generator = played(described, "chat", plan, agent_options={"window": 1})
+    held = []
+    for prompts, (kept, call) in zip(
+        generator.prompts, zip(generator.kept, trajectory.calls, strict=True), strict=True
+    ):
+        held = held[: kept if kept is not None else len(held)] + prompts[0]
+        assert held == call.prompt_ids or call.sample == 0
+        held += call.action_ids
+    assert any(kept for kept in generator.kept)
+
+
+def test_a_second_look_is_two_calls_of_a_turn(described, plan):
+    script = [text for action in react(plan) for text in ("Action: wait", action)]
+    trajectory, chat, _ = played(described, "correct", script)
+    assert trajectory.success
+    assert [len(turn.calls) for turn in trajectory.turns] == [2] * len(plan)
+    # The conversation keeps the second response only, so each turn starts a sample.
+    assert len(trajectory.samples) == len(plan)
+    assert [[call.sample for call in turn.calls] for turn in trajectory.turns] == [
+        [n, n] for n in range(len(plan))
+    ]
+    first, second = (chat.tokenizer.decode(row) for row in rows(trajectory)[:2])
+    assert "Action: wait" in first
+    assert "Action: wait" in second.partition("Action: " + plan[0])[2]
+
+
+def test_a_plan_is_a_call_before_the_first_action(described, plan):
+    trajectory, chat, _ = played(described, "plan", ["1. go", *react(plan)])
+    assert trajectory.success
+    assert [len(turn.calls) for turn in trajectory.turns] == [2] + [1] * (len(plan) - 1)
+    assert [call.sample for call in trajectory.calls] == [0] + [1] * len(plan)
+    assert "Your plan:\n1. go" in chat.tokenizer.decode(rows(trajectory)[1])
+
+
+def test_a_template_that_drops_thoughts_starts_samples(described, plan):
+    """FORGETFUL leaves out the thoughts of earlier turns; the sampled tokens stay as they are."""
+    script = [f"<think>hm {n}</think>{action}" for n, action in enumerate(plan)]
+    trajectory, chat, _ = played(described, "chat", script, template=tiny.FORGETFUL)
+    assert trajectory.success
+    assert len(trajectory.samples) == len(plan)
+    texts = [chat.tokenizer.decode(row) for row in rows(trajectory)]
+    assert all(text.count("hm") == 1 for text in texts)
+    assert [text.count("<|im_start|>assistant") for text in texts] == list(range(1, len(plan) + 1))
+    kept, *_ = played(
+        described, "chat", script, template=tiny.FORGETFUL, agent_options={"thoughts": "keep"}
+    )
+    assert len(kept.samples) == 1
+
+
+def test_an_episode_ends_where_its_context_does(described, plan):
+    full, *_ = played(described, "correct", [t for a in react(plan) for t in (a, a)])
+    limit = len(rows(full)[1]) - 1
+    trajectory, *_ = played(
+        described, "correct", [t for a in react(plan) for t in (a, a)], max_context=limit
+    )
+    assert trajectory.status is EpisodeStatus.TRUNCATED_CONTEXT
+    prompts = [len(row) - len(sample[-1].action_ids) for row, sample in samples(trajectory)]
+    assert max(prompts) + 8 <= limit < len(rows(full)[-1])
+    assert trajectory.turns[-1].calls
+
+
+class Silent:
+    """Uses its model in no turn."""
+
+    def __init__(self, *, client):
+        pass
+
+    async def act(self, observation, info):
+        return "look"
+
+
+class Impatient:
+    """Awaits something other than its model."""
+
+    def __init__(self, *, client):
+        pass
+
+    async def act(self, observation, info):
+        return await Sleep()
+
+
+class Sleep:
+    def __await__(self):
+        yield "a clock"
+
+
+class Forger:
+    """Changes the reply that it sends back as the policy's."""
+
+    def __init__(self, *, client):
+        self.client, self.messages = client, []
+
+    async def act(self, observation, info):
+        self.messages.append({"role": "user", "content": observation})
+        reply = await self.client.complete(self.messages)
+        self.messages.append({**reply.message(), "content": "I did it."})
+        return reply.text
+
+
+@pytest.mark.parametrize(
+    ("agent", "words"),
+    [
+        (Silent, ["Silent", "without asking its model"]),
+        (Impatient, ["Impatient", "a clock"]),
+        (Forger, ["'I did it.'"]),
+    ],
+)
+def test_an_agent_that_cannot_be_trained_is_one_line(described, plan, agent, words):
+    factory = agents.AgentFactory(agent.__name__, agent, {})
+    with raises(AgentFailure, *words):
+        played(described, factory, plan)
