@@ -166,7 +166,8 @@ def try_agent(config: Config, description: EnvDescription, chat: ChatTokens) -> 
     Raises:
         AgentGymError: the agent fails, or the chat template refuses its messages.
     """
-    if make := player_maker(make_agent(config), description, chat):
+    agent = make_agent(config)
+    if make := player_maker(agent, description, chat):
         size = {"max_context": sys.maxsize, "max_new_tokens": 1}
         steps = make("", **size).turn("", {"goal": "", "task_id": ""})
         next(steps)
