@@ -74,10 +74,13 @@ class _Session:
         self.generator.closed_sessions += 1
 
 
-def play(pool, starts, script, *, chat=None, max_turns=10, max_context=1000, **options):
+def play(
+    pool, starts, script, *, chat=None, max_turns=10, max_context=1000, stop_ids=None, **options
+):
     """Plays a script in a pool; returns the groups, the collector, the generator and the chat."""
     chat = chat or tiny.chat(instructions="")
-    sampling = SamplingOptions(temperature=1.0, max_new_tokens=8, stop_ids=chat.stop_ids)
+    stop_ids = chat.stop_ids if stop_ids is None else stop_ids
+    sampling = SamplingOptions(temperature=1.0, max_new_tokens=8, stop_ids=stop_ids)
     generator = ScriptedGenerator(script, chat.tokenizer)
     generator.load([], 4)
     collector = EpisodeCollector(pool, generator, chat, max_context=max_context, **options)
@@ -104,7 +107,15 @@ def collect(
     """Plays a script in a new pool; keywords are those of the collector or the environment."""
     options = {
         name: kwargs.pop(name)
-        for name in ("retries", "batch_wait", "agents", "opponents", "keep_next", "make_player")
+        for name in (
+            "retries",
+            "batch_wait",
+            "agents",
+            "opponents",
+            "keep_next",
+            "make_player",
+            "stop_ids",
+        )
         if name in kwargs
     }
     with EnvPool(

@@ -195,17 +195,17 @@ def described(env_id, options):
     return describe(env_id, action_format="function", **dict(options))
 
 
-def played(env_id, form, script, *, options=(), seed=5, agent="function", stop=None):
+def played(env_id, form, script, *, options=(), seed=5, agent="function"):
     """Plays an episode with an agent; returns its trajectory and the template."""
     factory = agents.load(agent) if isinstance(agent, str) else agent
     description = described(env_id, options)
     chat = ChatTokens(tool_templates.tokenizer(form), description.instructions, must_grow=False)
-    end = sorted(conversation(form).grammar.stop_ids)
     (group,), *_ = collect(
         env_id,
         [EpisodeStart(0, seed)],
-        lambda row, turn: chat.ids(script[turn]) + (end if stop is None else stop),
+        lambda row, turn: chat.ids(script[turn]),
         chat=chat,
+        stop_ids=conversation(form).grammar.stop_ids,
         action_format="function",
         make_player=player_maker(factory, description, chat),
         max_turns=30,

@@ -418,7 +418,9 @@ class Config(SharedSettings):
                 " engine.sleep=false"
             )
         form = agent_format(self.agent)
-        envs = tuple(replace(e, action_format=e.action_format or form) for e in self.envs)
+        envs = tuple(
+            env if env.action_format else replace(env, action_format=form) for env in self.envs
+        )
         object.__setattr__(self, "envs", envs)
         names = [env.name for env in self.envs]
         if twice := next((name for name in names if names.count(name) > 1), None):

@@ -157,9 +157,12 @@ class Conversation:
             opening = self._opening(head, called=bool(place.reply.tool_calls))
             exact = opening == len(self._prompt)
             whole = place.whole or (exact and (first >= 0 or not place.reply.reasoning))
-            if (whole or place.reply.tool_calls) and opening:
+            if whole and opening:
                 cut = head.rindex(self._prompt[:opening]) + opening
-                head = head[:cut] + (self._prompt[opening:] if whole else "")
+                head = head[:cut] + self._prompt[opening:]
+            elif place.reply.tool_calls:
+                whole, head = False, self.grammar.before(text[start:at])
+                head = head.replace(place.thought_mark, place.reply.reasoning)
             else:
                 whole, head = False, text[start:at]
             ids += self._joined(action, self._ids(head))

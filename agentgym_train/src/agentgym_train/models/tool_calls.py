@@ -145,6 +145,8 @@ class CallGrammar:
                 _, calls = self.read(written[: end.start()], [_PROBE])
                 if [(call.name, call.values()) for call in calls] == probe:
                     self.stop_ids = frozenset(chat.tokenizer.convert_tokens_to_ids([end[0]]))
+                    found = self._pattern.search(written[: end.start()])
+                    self._opening = written[found.start() if found else 0 : written.index(_NAMED)]
                     return
         raise TemplateError(
             f"{self._template} writes a call of a function as {written[:120]!r}, which is none of"
@@ -173,8 +175,17 @@ class CallGrammar:
         said += text[end:]
         return _HEADERS.sub("", said).strip() if calls else text, calls
 
+    def before(self, text: str) -> str:
+        """Returns the text before the last call that the template writes in ``text``."""
+        return text[: text.rfind(self._opening)]
+
     def _written(self, chat: ChatTokens, prompt: str, ask: Sequence[Mapping[str, Any]]) -> str:
         """Returns what the template writes for a call, up to the text of the call's result."""
+        if chat.minimal:
+            raise TemplateError(
+                "a model from scratch reads no functions, which the agent gives to its model: set"
+                " model.path to a trained model, or use another agent, such as agent.name='react'"
+            )
         if _NAMED not in chat.render(ask, prompt=True, tools=[_PROBE]):
             raise TemplateError(
                 f"{self._template} has no place for functions, which the agent gives to its model:"
