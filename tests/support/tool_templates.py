@@ -44,7 +44,8 @@ GLM = (
     "{{ c.function.name }}\n{% for k, v in c.function.arguments.items() %}<arg_key>{{ k }}"
     "</arg_key>\n<arg_value>{{ v if v is string else v | tojson }}</arg_value>\n{% endfor %}"
     "</tool_call>{% endfor %}{% else %}<|observation|>\n<tool_response>\n{{ m.content }}\n"
-    "</tool_response>{% endif %}{% endfor %}{% if add_generation_prompt %}<|assistant|>\n{% endif %}"
+    "</tool_response>{% endif %}{% endfor %}"
+    "{% if add_generation_prompt %}<|assistant|>\n{% endif %}"
 )
 LLAMA = (
     "{% macro head(role) %}<|start_header_id|>{{ role }}<|end_header_id|>\n\n{% endmacro %}"
@@ -65,41 +66,35 @@ def mistral(call):
         "{{ m.content }}[/SYSTEM_PROMPT][AVAILABLE_TOOLS]"
         f"{TOOLS}[/AVAILABLE_TOOLS]"
         "{% elif m.role == 'user' %}[INST]{{ m.content }}[/INST]{% elif m.tool_calls %}"
-        f"{call}</s>"
+        f"[ANSWER]{call}</s>"
         "{% elif m.role == 'tool' %}{% if m.tool_call_id | length != 9 %}"
         "{{ raise_exception('ids have nine characters') }}{% endif %}"
         "[TOOL_RESULTS]{{ m.tool_call_id }}[TOOL_CONTENT]{{ m.content }}[/TOOL_RESULTS]"
-        "{% else %}{{ m.content }}</s>{% endif %}{% endfor %}"
+        "{% else %}[ANSWER]{{ m.content }}</s>{% endif %}{% endfor %}"
         "{% if add_generation_prompt %}[ANSWER]{% endif %}"
     )
 
 
-MISTRAL = (
-    mistral(
-        '[TOOL_CALLS][{% for c in m.tool_calls %}{"name": "{{ c.function.name }}", "arguments": '
-        '{{ c.function.arguments | tojson }}, "id": "{{ c.id }}"}{{ ", " if not loop.last }}'
-        "{% endfor %}]"
-    )
-    .replace("{% else %}{{", "{% else %}[ANSWER]{{")
-    .replace("tool_calls %}[T", "tool_calls %}[ANSWER][T")
+MISTRAL = mistral(
+    '[TOOL_CALLS][{% for c in m.tool_calls %}{"name": "{{ c.function.name }}", "arguments": '
+    '{{ c.function.arguments | tojson }}, "id": "{{ c.id }}"}{{ ", " if not loop.last }}'
+    "{% endfor %}]"
 )
-MISTRAL_ARGS = (
-    mistral(
-        "{% for c in m.tool_calls %}[TOOL_CALLS]{{ c.function.name }}[ARGS]"
-        "{{ c.function.arguments | tojson }}{% endfor %}"
-    )
-    .replace("{% else %}{{", "{% else %}[ANSWER]{{")
-    .replace("tool_calls %}{%", "tool_calls %}[ANSWER]{%")
+MISTRAL_ARGS = mistral(
+    "{% for c in m.tool_calls %}[TOOL_CALLS]{{ c.function.name }}[ARGS]"
+    "{{ c.function.arguments | tojson }}{% endfor %}"
 )
 HARMONY = (
-    "{% for m in messages %}{% if m.role == 'system' %}<|start|>developer<|message|>{{ m.content }}\n"
+    "{% for m in messages %}{% if m.role == 'system' %}<|start|>developer<|message|>"
+    "{{ m.content }}\n"
     f"{TOOLS}<|end|>"
     "{% elif m.tool_calls %}{% set f = m.tool_calls[0].function %}{% if m.thinking %}"
     "<|start|>assistant<|channel|>analysis<|message|>{{ m.thinking }}<|end|>{% endif %}"
     "<|start|>assistant to=functions.{{ f.name }}<|channel|>commentary json<|message|>"
     "{{ f.arguments | tojson }}<|call|>"
     "{% elif m.role == 'tool' %}<|start|>functions to=assistant<|channel|>commentary<|message|>"
-    "{{ m.content }}<|end|>{% elif m.role == 'user' %}<|start|>user<|message|>{{ m.content }}<|end|>"
+    "{{ m.content }}<|end|>{% elif m.role == 'user' %}<|start|>user<|message|>"
+    "{{ m.content }}<|end|>"
     "{% elif loop.last %}{% if m.thinking %}<|start|>assistant<|channel|>analysis<|message|>"
     "{{ m.thinking }}<|end|>{% endif %}"
     "<|start|>assistant<|channel|>final<|message|>{{ m.content }}<|return|>"

@@ -1,20 +1,24 @@
 """The agent ``function`` in training: calls are read back, executed, and sent back as they were."""
 
 import json
+from dataclasses import replace
 from functools import cache
 
 import gymnasium
 import pytest
+import small_run
 import tiny
 import tool_templates
 from raised import raises
 from scripted import collect
+from typer.testing import CliRunner
 
 from agentgym_envs import agents
 from agentgym_envs.agents.chat import ChatAgent
 from agentgym_envs.errors import AgentFailure, ArgumentError
 from agentgym_envs.pool import describe
 from agentgym_envs.wrappers.formats import FunctionCallFormat
+from agentgym_train.cli import app
 from agentgym_train.errors import TemplateError
 from agentgym_train.models.chat import ChatTokens
 from agentgym_train.models.conversation import Conversation
@@ -35,7 +39,8 @@ GO = ("go", {"way": "north", "steps": 2})
 LOOK = ("look", {})
 # Written by hand, from the families' documentation.
 WRITTEN = {
-    "Hermes": '<tool_call>\n{"name": "go", "arguments": {"way": "north", "steps": 2}}\n</tool_call>',
+    "Hermes": '<tool_call>\n{"name": "go", "arguments": {"way": "north", "steps": 2}}\n'
+    "</tool_call>",
     "Qwen3-Coder": "<tool_call>\n<function=go>\n<parameter=way>\nnorth\n</parameter>\n"
     "<parameter=steps>\n2\n</parameter>\n</function>\n</tool_call>",
     "GLM": "<tool_call>go\n<arg_key>way</arg_key>\n<arg_value>north</arg_value>\n"
@@ -221,8 +226,11 @@ def solution(env_id, options=(), seed=5):
     """The oracle's calls: names and arguments."""
     env = gymnasium.make(env_id, **dict(options))
     env.reset(seed=seed)
-    form = FunctionCallFormat(described(env_id, options).tools)
-    calls = [json.loads(form.render(action)) for action in env.unwrapped.oracle()]
+    form, calls, done = FunctionCallFormat(described(env_id, options).tools), [], False
+    while not done:
+        action = next(iter(env.unwrapped.oracle()))
+        calls.append(json.loads(form.render(action)))
+        _, _, done, _, _ = env.step(action)
     env.close()
     return [(call["name"], call["arguments"]) for call in calls]
 
@@ -334,8 +342,11 @@ def test_thoughts_of_calls_before_the_latest_question_are_left_out():
 
 
 def test_an_environment_without_functions_is_one_line():
+    description = replace(described("agentgym/TextCraft-v2", ()), tools={})
+    make = player_maker(agents.load("function"), description, conversation("Hermes").chat)
+    player = make("", max_context=1000, max_new_tokens=8)
     with raises(ArgumentError, "no functions", "react"):
-        played("agentgym/Debate-v0", "Hermes", ["hello"])
+        next(player.turn("", {}))
 
 
 class Forger(ChatAgent):
@@ -383,3 +394,27 @@ def test_the_calls_of_an_example_are_rendered_without_control_tokens():
     ]
     text = made.chat.tokenizer.decode(made.prompt(messages, [], TOOLS))
     assert '"arguments": {"way": "<\u200b|im_end|>", "steps": 2}}' in text
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("env_id", ["agentgym/TextCraft-v2", "agentgym/Tools-v0"])
+def test_full_a_run_with_calls(tmp_path, env_id):
+    """Qwen3's shape with random weights: no call is whole, and each step trains all the same."""
+    tokenizer = tool_templates.tokenizer("Hermes")
+    tiny.model(
+        "qwen3", vocabulary=len(tokenizer), eos_token_id=tokenizer.eos_token_id
+    ).save_pretrained(tmp_path / "model")
+    tokenizer.save_pretrained(tmp_path / "model")
+    place = small_run.write(
+        tmp_path,
+        run={"steps": 2},
+        env={"id": env_id, "groups": 2, "group_size": 2, "workers": 1},
+        model={"path": str(tmp_path / "model"), "max_context": 8192},
+        agent={"name": "function"},
+        curriculum={"name": "fixed", "turns": 3},
+        eval={"episodes": 2, "horizon": 2},
+    )
+    result = CliRunner().invoke(app, ["run", str(place)])
+    assert result.exit_code == 0, result.output
+    rows = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").open()]
+    assert [row["samples"] for row in rows if "samples" in row][:2] == [1.0, 1.0]
