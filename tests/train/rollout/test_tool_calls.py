@@ -413,5 +413,6 @@ def test_full_a_run_with_calls(tmp_path, env_id):
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     # The status is 1, because no reward differs from another.
     assert "All 2 steps are done" in run.stdout + run.stderr, run.stdout + run.stderr
-    rows = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").open()]
+    lines = (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()
+    rows = [json.loads(line) for line in lines]
     assert [row["samples"] for row in rows if "samples" in row][:2] == [1.0, 1.0]
