@@ -1,17 +1,18 @@
 """Builds generators, pools, collectors and descriptions of environments from a configuration."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
 
-from agentgym_envs import agents, pool
+from agentgym_envs import pool
 from agentgym_envs.agents import AgentFactory, EpisodeOpening, open_episode
 from agentgym_envs.agents.chat import ChatAgent, ReactAgent
 from agentgym_envs.pool import EnvDescription, EnvPool
 from agentgym_train import plugins
 from agentgym_train.config import Config
+from agentgym_train.config.schema import load_agent
 from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError
 from agentgym_train.models.chat import ChatTokens
@@ -89,6 +90,7 @@ def make_collector(
         retries=config.env.retries,
         batch_wait=config.rollout.batch_wait,
         max_rows=config.rollout.max_rows,
+        attempts=config.attempts,
         **options,
     )
 
@@ -100,8 +102,7 @@ def make_agent(config: Config) -> AgentFactory:
         AgentGymError: the agent cannot be loaded, or does not take an option.
         ConfigError: the agent uses no model, or it has another format of responses.
     """
-    options = {key: value for key, value in config.agent.items() if key != "name"}
-    agent = agents.load(str(config.agent.get("name", "chat")), options)
+    agent = load_agent(config.agent)
     if not agent.needs_client:
         raise ConfigError(
             f"agent.name={agent.name!r} takes no keyword 'client', so it uses no model and cannot"
@@ -124,13 +125,15 @@ def player_maker(
         return None
     conversation = Conversation(chat)
 
-    def opening(info: Mapping[str, Any]) -> EpisodeOpening:
+    def opening(info: Mapping[str, Any], memory: Sequence[Any]) -> EpisodeOpening:
         return open_episode(
             info,
             task_id=str(info.get("task_id", "")),
+            attempt=len(memory),
             rules=description.rules,
             format_rules=description.format_rules,
             tools=description.tools,
+            memory=memory,
         )
 
     return lambda _, **limits: AgentPlayer(agent.make, opening, conversation, **limits)
