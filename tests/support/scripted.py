@@ -105,11 +105,7 @@ def collect(
     **kwargs,
 ):
     """Plays a script in a new pool; keywords are those of the collector or the environment."""
-    options = {
-        name: kwargs.pop(name)
-        for name in OPTIONS
-        if name in kwargs
-    }
+    options = {name: kwargs.pop(name) for name in OPTIONS if name in kwargs}
     with EnvPool(
         env_id, len(starts), workers=workers, timeout=timeout, max_episode_steps=-1, **kwargs
     ) as pool:

@@ -127,6 +127,7 @@ class AgentPlayer(Player):
         super().__init__(**limits)
         self._client = PolicyClient(self, conversation)
         self._make, self._opening = make, opening
+        self._started = False
         self.next_attempt(())
 
     def turn(self, observation: str, info: Mapping[str, Any]) -> Steps:
