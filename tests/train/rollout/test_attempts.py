@@ -25,6 +25,7 @@ from agentgym_train.rollout.build import player_maker
 from agentgym_train.rollout.tasks import EpisodeStart
 
 MAZE, FAULTY, NIM = "agentgym/Maze-v1", "faulty_envs:support/Faulty-v0", "foreign/Nim-v0"
+ODD = "faulty_envs:support/Odd-v0"
 ROOMS = {"rooms": [4]}
 WAIT = "Thought: hm.\nAction: look"
 LESSON = "<think>I stood still.</think>Walk."
@@ -37,7 +38,12 @@ class Plain(ReflectAgent):
 
 @pytest.fixture(scope="module")
 def described():
-    kinds = {MAZE: ("react", ROOMS), FAULTY: ("plain", {}), NIM: ("plain", {"seats": "all"})}
+    kinds = {
+        MAZE: ("react", ROOMS),
+        FAULTY: ("plain", {}),
+        ODD: ("plain", {}),
+        NIM: ("plain", {"seats": "all"}),
+    }
     return {
         name: describe(name, action_format=form, **options)
         for name, (form, options) in kinds.items()
@@ -138,6 +144,17 @@ def test_the_horizon_is_that_of_an_attempt(described):
     assert [turn.lesson for turn in group.trajectories[0].turns] == ([False] * 3 + [True]) * 2 + [
         False
     ] * 3
+
+
+@pytest.mark.parametrize("room", [True, False])
+def test_the_score_is_that_of_the_last_attempt(described, room):
+    """Without room for the lesson in a prompt, the last attempt has no turn."""
+    script = ["reward 0.5", "Better." * (1 if room else 999), "reward 0.25"]
+    (group,), *_ = played(described, ODD, lambda _, n: script[n], max_turns=1, max_context=1500)
+    (t,) = group.trajectories
+    expected = ("truncated_horizon", 0.25, 0.75, 1) if room else ("truncated_context", 0.0, 0.5, 0)
+    assert (t.status, t.score, t.total_reward, len(t.last_attempt)) == expected
+    assert t.attempts == 2
 
 
 class Stubborn(Plain):
