@@ -179,6 +179,11 @@ class ChatTemplate:
         self._head = self._choose_head(instructions)
         self._control, self._boundaries = self._control_tokens()
 
+    @property
+    def folds(self) -> bool:
+        """Whether the rules go before the first observation, not into a system message."""
+        return self._head is not None and self._head["role"] == "user"
+
     def messages(self, observations: Sequence[str], actions: Sequence[str]) -> list[Message]:
         """Returns an episode as chat messages; observations and actions alternate."""
         out = self._user(observations[0], first=True)
