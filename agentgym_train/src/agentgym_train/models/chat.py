@@ -368,7 +368,16 @@ class ChatTokens(ChatTemplate):
 
         They are the end of the assistant's message, the observation and the generation prompt. The
         part of the end that the action already has, as sampled tokens, is left out.
+
+        Raises:
+            RewritingTemplate: the template rewrites earlier messages, so no such tokens exist.
         """
+        if not self.grows:
+            raise RewritingTemplate(
+                f"the chat template of {self.tokenizer.name_or_path!r} rewrites earlier messages,"
+                " so its conversations are not one token stream: set"
+                f" {self._section}.chat_template to a template that does not"
+            )
         ids = list(self._tail_ids(neutral(observation, self._control)))
         if action_ids and action_ids[-1] == self._end[-1]:
             return ids[len(self._end) :]
