@@ -404,7 +404,7 @@ def test_a_frozen_model_with_other_tokens_is_refused(tmp_path):
 
 
 def test_random_play_for_a_small_model_is_one_agents_at_a_time():
-    env = EnvConfig(id=NIM, kwargs={"seats": "all"}, workers=1)
+    env = EnvConfig(id=NIM, action_format="plain", kwargs={"seats": "all"}, workers=1)
     each = scratch._seated(env)
     assert [e.kwargs["seats"] for e in each] == SEATS
     (episode,) = scratch.random_play(

@@ -443,7 +443,9 @@ class Config(SharedSettings):
                 " engine.sleep=false"
             )
         form = (load_agent(self.agent).format or "plain") if self.agent else "plain"
-        envs = tuple(replace(e, action_format=e.action_format or form) for e in self.envs)
+        envs = tuple(
+            env if env.action_format else replace(env, action_format=form) for env in self.envs
+        )
         object.__setattr__(self, "envs", envs)
         agent_attempts(self.agent)
         names = [env.name for env in self.envs]

@@ -95,8 +95,9 @@ class Trajectory:
     next_call: Call | None = None
     """The prompt after the last action of an episode that was truncated at the horizon.
 
-    It has no action. None: the episode ended otherwise, or the prompt was not kept (see
-    ``keep_next`` of :class:`agentgym_train.rollout.collector.EpisodeCollector`).
+    It has no action. Its sample is the one that it extends, or the next free number. None: the
+    episode ended otherwise, or the prompt was not kept (see ``keep_next`` of
+    :class:`agentgym_train.rollout.collector.EpisodeCollector`).
     """
 
     @property

@@ -179,6 +179,11 @@ class ChatTemplate:
         self._head = self._choose_head(instructions)
         self._control, self._boundaries = self._control_tokens()
 
+    @property
+    def folds(self) -> bool:
+        """Whether the rules go before the first observation, not into a system message."""
+        return self._head is not None and self._head["role"] == "user"
+
     def messages(self, observations: Sequence[str], actions: Sequence[str]) -> list[Message]:
         """Returns an episode as chat messages; observations and actions alternate."""
         out = self._user(observations[0], first=True)
@@ -363,7 +368,16 @@ class ChatTokens(ChatTemplate):
 
         They are the end of the assistant's message, the observation and the generation prompt. The
         part of the end that the action already has, as sampled tokens, is left out.
+
+        Raises:
+            RewritingTemplate: the template rewrites earlier messages, so no such tokens exist.
         """
+        if not self.grows:
+            raise RewritingTemplate(
+                f"the chat template of {self.tokenizer.name_or_path!r} rewrites earlier messages,"
+                " so its conversations are not one token stream: set"
+                f" {self._section}.chat_template to a template that does not"
+            )
         ids = list(self._tail_ids(neutral(observation, self._control)))
         if action_ids and action_ids[-1] == self._end[-1]:
             return ids[len(self._end) :]

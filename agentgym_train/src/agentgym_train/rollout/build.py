@@ -13,13 +13,15 @@ from agentgym_envs.pool import EnvDescription, EnvPool
 from agentgym_train import plugins
 from agentgym_train.config import Config
 from agentgym_train.config.schema import load_agent
+from agentgym_train.data.types import Call
 from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError
 from agentgym_train.models.chat import ChatTokens
 from agentgym_train.models.conversation import Conversation
+from agentgym_train.models.pretraining import Replay
 from agentgym_train.protocols import Generator, GeneratorContext, SamplingOptions
 from agentgym_train.rollout.collector import EpisodeCollector
-from agentgym_train.rollout.policy_client import AgentPlayer, Player
+from agentgym_train.rollout.policy_client import AgentPlayer, Player, replayed
 
 
 def make_generator(
@@ -120,8 +122,7 @@ def player_maker(
     The default player is the fast path of the agents ``chat`` and ``react``. It needs a template
     that keeps earlier messages, and an agent that sends all of them.
     """
-    whole = agent.options.get("window") is None and agent.options.get("thoughts") != "strip"
-    if chat.grows and whole and agent.target in (ChatAgent, ReactAgent):
+    if chat.grows and _is_chat(agent):
         return None
     conversation = Conversation(chat)
 
@@ -139,13 +140,37 @@ def player_maker(
     return lambda _, **limits: AgentPlayer(agent.make, opening, conversation, **limits)
 
 
+def _is_chat(agent: AgentFactory) -> bool:
+    """Whether an agent sends its whole conversation, as it is."""
+    options = agent.options
+    whole = options.get("window") is None and options.get("thoughts") != "strip"
+    return whole and agent.target in (ChatAgent, ReactAgent)
+
+
+def replay(agent: AgentFactory) -> Replay | None:
+    """Returns what makes an agent's samples of a recorded episode; None: the conversation alone.
+
+    Each call of a turn is answered with the turn's response.
+    """
+    facts = EnvDescription(rules="", task_ids=None, difficulties=None, tools={}, text_env=True)
+    size = {"max_context": sys.maxsize, "max_new_tokens": 1}
+
+    def samples(chat: ChatTokens, turns: Sequence[tuple[str, list[int]]]) -> list[list[Call]]:
+        make = player_maker(agent, facts, chat)
+        assert make is not None  # the agent is another one than ``chat``
+        return replayed(make("", **size), turns)
+
+    return None if _is_chat(agent) else samples
+
+
 def try_agent(config: Config, description: EnvDescription, chat: ChatTokens) -> None:
     """Lets an agent ask its model once, about an empty observation.
 
     Raises:
         AgentGymError: the agent fails, or the chat template refuses its messages.
     """
-    if make := player_maker(make_agent(config), description, chat):
+    agent = make_agent(config)
+    if make := player_maker(agent, description, chat):
         size = {"max_context": sys.maxsize, "max_new_tokens": 1}
         steps = make("", **size).turn("", {"goal": "", "task_id": ""})
         next(steps)

@@ -6,7 +6,7 @@ players at a time, without threads, in an order that does not depend on the cloc
 """
 
 import inspect
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from agentgym_envs.agents import EpisodeEnding, EpisodeOpening
 from agentgym_envs.agents.base import checked_lesson
 from agentgym_envs.errors import AgentFailure, AgentGymError, ContextExceeded
 from agentgym_envs.models.answers import ModelReply, TokenUsage
-from agentgym_train.data.types import Call
+from agentgym_train.data.types import Call, Trajectory, Turn
 from agentgym_train.models.chat import ChatTokens
 from agentgym_train.models.conversation import API, Conversation, SampledReply
 from agentgym_train.protocols import ActionSample
@@ -247,6 +247,28 @@ class PolicyClient:
             finish="stop" if sample.ids[-1] in self._conversation.chat.stop_ids else "length",
             replay={"api": API, "call": len(self.replies) - 1},
         )
+
+
+def replayed(player: Player, turns: Iterable[tuple[str, list[int]]]) -> list[list[Call]]:
+    """Returns the samples of a recorded episode, as the agent of a player sees it.
+
+    Args:
+        player: has not played yet.
+        turns: observations, each with the tokens of the response. They answer all calls of a turn.
+    """
+    trajectory = Trajectory("", 0)
+    for observation, ids in turns:
+        trajectory.turns.append(Turn(observation))
+        steps, sample = player.turn(observation, {}), None
+        try:
+            while True:
+                call = steps.send(sample).call  # type: ignore[arg-type]
+                call.action_ids, call.logps = ids, [0.0] * len(ids)
+                trajectory.turns[-1].calls.append(call)
+                sample = ActionSample(ids, call.logps, 0)
+        except StopIteration:
+            continue
+    return trajectory.samples
 
 
 def _common(row: Sequence[int], prompt: Sequence[int]) -> int:
