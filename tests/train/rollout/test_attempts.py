@@ -1,5 +1,7 @@
 """Agents that learn between attempts: the turns, samples and credit of their episodes."""
 
+from types import SimpleNamespace
+
 import gymnasium
 import pytest
 import tiny
@@ -16,12 +18,13 @@ from agentgym_train import config as configuration
 from agentgym_train.algorithms.policy_gradient import GRPO
 from agentgym_train.algorithms.ppo import PPO
 from agentgym_train.data.batching import pack
-from agentgym_train.data.types import EpisodeStatus
+from agentgym_train.data.types import EpisodeStatus, Trajectory, Turn
 from agentgym_train.distributed import Distributed
 from agentgym_train.evaluation import episodes
 from agentgym_train.learning.episodes import add_advantages
 from agentgym_train.models.chat import ChatTokens
 from agentgym_train.rollout.build import player_maker
+from agentgym_train.rollout.episode import AgentState
 from agentgym_train.rollout.tasks import EpisodeStart
 
 MAZE, FAULTY, NIM = "agentgym/Maze-v1", "faulty_envs:support/Faulty-v0", "foreign/Nim-v0"
@@ -296,3 +299,13 @@ def test_results_have_the_turns_of_the_last_attempt(described, plan):
     assert (solved["success"], failed["success"]) == (True, False)
     assert not any(turn["invalid"] for turn in solved["turns"])
     assert solved["usage"]["calls"] == 5 + len(plan)
+
+
+def test_a_further_attempt_begins_with_the_score_of_a_reset():
+    """Partial successes of a failed attempt are given back, so its return is that of the last."""
+    turns = [Turn("a", reward=0.25), Turn("b", reward=0.5)]
+    player = SimpleNamespace(end=lambda ending: ending)
+    state = AgentState(0, Trajectory("t", 0, turns=turns, score=0.75), player)
+    state.begin_lesson("c", truncated=True)
+    assert [turn.reward for turn in state.trajectory.turns] == [0.25, -0.25, 0.0]
+    assert state.steps.score == 0.75

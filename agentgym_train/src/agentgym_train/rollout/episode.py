@@ -38,13 +38,18 @@ class AgentState:
     def begin_lesson(self, observation: str | None, *, truncated: bool) -> None:
         """Begins the turn of the agent's lesson.
 
+        The next attempt begins with the score of a reset. A reward is a change of the score, so the
+        attempt's last turn gives back what the attempt earned: failing first never pays.
+
         Args:
             observation: the last one, if it is the agent's.
             truncated: the environment did not end the attempt.
         """
-        trajectory = self.trajectory
+        trajectory, attempt = self.trajectory, self.trajectory.last_attempt
+        if attempt:
+            attempt[-1].reward -= sum(turn.reward for turn in attempt)
         if observation is None:
-            observation = next((turn.observation for turn in trajectory.last_attempt[::-1]), "")
+            observation = attempt[-1].observation if attempt else ""
         ending = EpisodeEnding(observation, trajectory.success, trajectory.score, truncated)
         trajectory.turns.append(Turn(observation, lesson=True))
         self.steps = self.player.end(ending)
