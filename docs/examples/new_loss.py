@@ -14,7 +14,7 @@ class Best(PolicyGradient):
     least: NonNegative = 0.0
 
     def compute_advantages(self, batch, groups, distributed):
-        """Returns the batch with advantages; B counts trajectories."""
+        """Returns the batch with advantages; B counts episodes."""
         return_B = self.returns(batch)
         chosen_B = torch.zeros_like(return_B)
         for number in batch.group_B.unique():

@@ -6,6 +6,9 @@ from agentgym_envs.pool import EnvPool
 from agentgym_train.protocols import ActionSample, SamplingOptions
 from agentgym_train.rollout.collector import EpisodeCollector
 
+OPTIONS = ("retries", "batch_wait", "agents", "opponents", "keep_next", "make_player", "attempts")
+"""Keywords of ``collect`` that are the collector's."""
+
 
 class ScriptedGenerator:
     """``script(row, turn)`` returns an action as text or token ids; each row starts at turn 0."""
@@ -102,11 +105,7 @@ def collect(
     **kwargs,
 ):
     """Plays a script in a new pool; keywords are those of the collector or the environment."""
-    options = {
-        name: kwargs.pop(name)
-        for name in ("retries", "batch_wait", "agents", "opponents", "keep_next", "make_player")
-        if name in kwargs
-    }
+    options = {name: kwargs.pop(name) for name in OPTIONS if name in kwargs}
     with EnvPool(
         env_id, len(starts), workers=workers, timeout=timeout, max_episode_steps=-1, **kwargs
     ) as pool:

@@ -10,8 +10,9 @@ from typing import Any, Generic, TypeVar
 
 import pydantic
 
+from agentgym_envs import agents
 from agentgym_envs.errors import AgentGymError, BrokenPlugin
-from agentgym_envs.plugins import Plugin, discover, distribution, load
+from agentgym_envs.plugins import Plugin, discover, distribution, is_place, load
 from agentgym_train import protocols
 from agentgym_train.config import SharedSettings, build, tree, without_none
 from agentgym_train.config.schema import PLUGIN_GROUPS
@@ -255,6 +256,7 @@ def resolved(config: S) -> S:
     """Returns the configuration with every option of its plugins written out."""
     full: dict[str, Any] = {"tracker": _tables(TRACKER, config.tracker)}
     if policy := config.policy:
+        _load_agent(policy.agent)
         algorithm = _corrected(policy.algorithm, ahead=bool(policy.rollout.ahead))
         single = bool(policy.curriculum) or not all(env.curriculum for env in policy.envs)
         tables = zip(_sections("env", len(policy.envs)), policy.envs, strict=True)
@@ -274,6 +276,13 @@ def resolved(config: S) -> S:
             "scorer": _tables(SCORER, policy.scorer),
         }
     return replace(config, **full)
+
+
+def _load_agent(table: Mapping[str, Any]) -> None:
+    """Loads the agent of a run, and notes it if its name is a place."""
+    name = str(table.get("name", ""))
+    if is_place(name):
+        _by_place[name] = agents.load(name, without_none({**table, "name": None})).target
 
 
 def _corrected(algorithm: Mapping[str, Any], *, ahead: bool) -> dict[str, Any]:

@@ -449,13 +449,11 @@ def test_functions_of_an_environment_without_any_are_refused_at_the_start():
 
 
 @pytest.mark.parametrize("options", [["--agent", "function"], ["--format", "function"]])
-def test_an_evaluation_by_functions_needs_an_environment_with_functions(
-    tmp_path, monkeypatch, options
-):
-    monkeypatch.chdir(tmp_path)
+def test_an_evaluation_by_functions_needs_an_environment_with_functions(tmp_path, options):
     with StubModel([ok("look")]) as model:
         server = ["--model", "stub", "--base-url", model.url]
-        command = ["eval", "hash_env:support/Hash-v0", *server, "--episodes", "1", *options]
+        out = ["--out", str(tmp_path / "out"), "--episodes", "1"]
+        command = ["eval", "hash_env:support/Hash-v0", *server, *out, *options]
         result = CliRunner().invoke(app, command)
         assert model.requests == []
     assert result.exit_code == 2

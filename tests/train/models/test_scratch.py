@@ -23,7 +23,11 @@ def play(env, **sizes):
 
 def test_episodes_are_messages_that_end_with_an_action_and_do_not_depend_on_the_workers():
     one, two = (
-        play(EnvConfig(id="agentgym/Maze-v1", workers=workers), episodes=5, turns=6)
+        play(
+            EnvConfig(id="agentgym/Maze-v1", action_format="plain", workers=workers),
+            episodes=5,
+            turns=6,
+        )
         for workers in (1, 2)
     )
     assert one == two
@@ -43,7 +47,12 @@ def test_an_environment_that_fails_in_random_play_is_an_error_with_its_name(faul
         if fault == "hang"
         else "support/Listed-v0",
     ):
-        play(EnvConfig(id=LISTED, kwargs={"fault": fault}, timeout=1.0, workers=1), episodes=2)
+        play(
+            EnvConfig(
+                id=LISTED, action_format="plain", kwargs={"fault": fault}, timeout=1.0, workers=1
+            ),
+            episodes=2,
+        )
 
 
 def keep(monkeypatch, modelled):
@@ -70,7 +79,7 @@ def test_every_environment_of_a_run_has_an_equal_share_of_random_play(tmp_path, 
         scratch, "describe", lambda env_id, **kwargs: EnvDescription("", None, None, {}, False)
     )
     keep(monkeypatch, modelled)
-    envs = [EnvConfig(id=f"a/{name}-v0") for name in ("One", "Two")]
+    envs = [EnvConfig(id=f"a/{name}-v0", action_format="plain") for name in ("One", "Two")]
     sizes = ScratchConfig(episodes=5, hidden=16, layers=1)
     scratch.make(
         tmp_path / "init", envs, sizes, seed=0, max_context=64, progress=lambda *args: None
@@ -140,7 +149,10 @@ def test_recorded_episodes_replace_random_play_and_their_names_are_words(tmp_pat
     """The episodes of LockedMaze are longer, so those of Maze are repeated."""
     modelled = []
     keep(monkeypatch, modelled)
-    envs = [EnvConfig(id=f"agentgym/{name}-v1", workers=1) for name in ("Maze", "LockedMaze")]
+    envs = [
+        EnvConfig(id=f"agentgym/{name}-v1", action_format="plain", workers=1)
+        for name in ("Maze", "LockedMaze")
+    ]
     names = ["glimmerstone", "thistlewood"]
     record.write(tmp_path / "short", {}, lines(envs[0].id, names, words=0))
     record.write(tmp_path / "long", {}, lines(envs[1].id, names, words=30))

@@ -60,7 +60,7 @@ def test_random_play_and_baselines_are_those_of_this_machine(two, monkeypatch):
     addresses = tuple(host.address for host in two)
 
     def play(**more):
-        env = EnvConfig(id="agentgym/Maze-v1", workers=1, **more)
+        env = EnvConfig(id="agentgym/Maze-v1", workers=1, action_format="plain", **more)
         config = ScratchConfig(episodes=5, turns=6)
         return scratch.random_play(env, config, seed=3, progress=lambda *args: None)
 

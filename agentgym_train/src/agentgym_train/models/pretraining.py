@@ -29,6 +29,7 @@ from transformers import (
 
 from agentgym_train.config import ScratchConfig
 from agentgym_train.data.load_balancing import BatchUnit, plan
+from agentgym_train.data.types import Call
 from agentgym_train.models.chat import ChatTokens, Message
 
 
@@ -131,6 +132,8 @@ def _copy_loss(model: Qwen2ForCausalLM, rng: torch.Generator) -> torch.Tensor:
     return cross_entropy(logits_BTV.flatten(0, 1), id_BT[:, length:].flatten())
 
 
+Replay = Callable[[ChatTokens, Sequence[tuple[str, list[int]]]], list[list[Call]]]
+"""Returns the samples of an episode: its observations, each with the tokens of the response."""
 MICRO_BATCH_TOKENS = 1024
 """Maximum padded tokens per forward pass. Few fit the caches of a CPU, and need little padding."""
 
@@ -149,8 +152,9 @@ def encode(
     *,
     max_context: int,
     observations: float,
+    replay: Replay | None = None,
 ) -> list[EpisodeTokens]:
-    """Returns the tokens of episodes.
+    """Returns the tokens of episodes, or of the samples that an agent would see.
 
     Args:
         tokenizer: has a chat template.
@@ -158,9 +162,25 @@ def encode(
         max_context: longer episodes are cut.
         observations: weight of an observation's tokens. An action's tokens and its stop token have
             the weight 1.
+        replay: the agent; None: the conversation alone.
     """
     chat = ChatTokens(tokenizer)
-    return [_encode(chat, episode, max_context, observations) for episode in episodes]
+    if replay is None:
+        return [_encode(chat, episode, max_context, observations) for episode in episodes]
+    rows = []
+    for episode in episodes:
+        texts = [message["content"] for message in episode]
+        answers = [chat.response(text) for text in texts[1::2]]
+        for sample in replay(chat, list(zip(texts[::2], answers, strict=False))):
+            parts = [
+                part
+                for call in sample
+                for part in ((call.prompt_ids, observations), (call.action_ids, 1.0))
+            ]
+            ids = [token for part, _ in parts for token in part]
+            weights = [weight for part, weight in parts for _ in part]
+            rows.append(EpisodeTokens(ids[:max_context], weights[:max_context]))
+    return rows
 
 
 def _encode(

@@ -45,6 +45,7 @@ def make(
     seed: int,
     max_context: int,
     progress: Progress,
+    replay: pretraining.Replay | None = None,
 ) -> None:
     """Trains a tokenizer and a model, and writes them in Hugging Face format.
 
@@ -57,6 +58,7 @@ def make(
         seed: fixes play, initial weights and batches.
         max_context: number of positions of the model.
         progress: called with a label, the number of units done and their total.
+        replay: the agent of the run; None: the conversation alone.
 
     Raises:
         ConfigError: the recorded episodes of an environment cannot be used.
@@ -92,6 +94,7 @@ def make(
             episodes,
             max_context=max_context,
             observations=OBSERVATIONS if config.folders else 1.0,
+            replay=replay,
         ),
         config,
         seed=seed,

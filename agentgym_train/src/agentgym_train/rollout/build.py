@@ -1,24 +1,27 @@
 """Builds generators, pools, collectors and descriptions of environments from a configuration."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
 
-from agentgym_envs import agents, pool
+from agentgym_envs import pool
 from agentgym_envs.agents import AgentFactory, EpisodeOpening, open_episode
 from agentgym_envs.agents.chat import ChatAgent, ReactAgent
 from agentgym_envs.pool import EnvDescription, EnvPool
 from agentgym_train import plugins
 from agentgym_train.config import Config
+from agentgym_train.config.schema import load_agent
+from agentgym_train.data.types import Call
 from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError
 from agentgym_train.models.chat import ChatTokens
 from agentgym_train.models.conversation import Conversation
+from agentgym_train.models.pretraining import Replay
 from agentgym_train.protocols import Generator, GeneratorContext, SamplingOptions
 from agentgym_train.rollout.collector import EpisodeCollector
-from agentgym_train.rollout.policy_client import AgentPlayer, Player
+from agentgym_train.rollout.policy_client import AgentPlayer, Player, replayed
 
 
 def make_generator(
@@ -89,6 +92,7 @@ def make_collector(
         retries=config.env.retries,
         batch_wait=config.rollout.batch_wait,
         max_rows=config.rollout.max_rows,
+        attempts=config.attempts,
         **options,
     )
 
@@ -100,8 +104,7 @@ def make_agent(config: Config) -> AgentFactory:
         AgentGymError: the agent cannot be loaded, or does not take an option.
         ConfigError: the agent uses no model, or it has another format of responses.
     """
-    options = {key: value for key, value in config.agent.items() if key != "name"}
-    agent = agents.load(str(config.agent.get("name", "chat")), options)
+    agent = load_agent(config.agent)
     if not agent.needs_client:
         raise ConfigError(
             f"agent.name={agent.name!r} takes no keyword 'client', so it uses no model and cannot"
@@ -119,21 +122,45 @@ def player_maker(
     The default player is the fast path of the agents ``chat`` and ``react``. It needs a template
     that keeps earlier messages, and an agent that sends all of them.
     """
-    whole = agent.options.get("window") is None and agent.options.get("thoughts") != "strip"
-    if chat.grows and whole and agent.target in (ChatAgent, ReactAgent):
+    if chat.grows and _is_chat(agent):
         return None
     conversation = Conversation(chat)
 
-    def opening(info: Mapping[str, Any]) -> EpisodeOpening:
+    def opening(info: Mapping[str, Any], memory: Sequence[Any]) -> EpisodeOpening:
         return open_episode(
             info,
             task_id=str(info.get("task_id", "")),
+            attempt=len(memory),
             rules=description.rules,
             format_rules=description.format_rules,
             tools=description.tools,
+            memory=memory,
         )
 
     return lambda _, **limits: AgentPlayer(agent.make, opening, conversation, **limits)
+
+
+def _is_chat(agent: AgentFactory) -> bool:
+    """Whether an agent sends its whole conversation, as it is."""
+    options = agent.options
+    whole = options.get("window") is None and options.get("thoughts") != "strip"
+    return whole and agent.target in (ChatAgent, ReactAgent)
+
+
+def replay(agent: AgentFactory) -> Replay | None:
+    """Returns what makes an agent's samples of a recorded episode; None: the conversation alone.
+
+    Each call of a turn is answered with the turn's response.
+    """
+    facts = EnvDescription(rules="", task_ids=None, difficulties=None, tools={}, text_env=True)
+    size = {"max_context": sys.maxsize, "max_new_tokens": 1}
+
+    def samples(chat: ChatTokens, turns: Sequence[tuple[str, list[int]]]) -> list[list[Call]]:
+        make = player_maker(agent, facts, chat)
+        assert make is not None  # the agent is another one than ``chat``
+        return replayed(make("", **size), turns)
+
+    return None if _is_chat(agent) else samples
 
 
 def try_agent(config: Config, description: EnvDescription, chat: ChatTokens) -> None:
@@ -142,7 +169,8 @@ def try_agent(config: Config, description: EnvDescription, chat: ChatTokens) -> 
     Raises:
         AgentGymError: the agent fails, or the chat template refuses its messages.
     """
-    if make := player_maker(make_agent(config), description, chat):
+    agent = make_agent(config)
+    if make := player_maker(agent, description, chat):
         size = {"max_context": sys.maxsize, "max_new_tokens": 1}
         steps = make("", **size).turn("", {"goal": "", "task_id": ""})
         next(steps)

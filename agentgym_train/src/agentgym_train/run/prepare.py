@@ -7,7 +7,6 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from agentgym_envs.pool import EnvDescription
 from agentgym_train import plugins
 from agentgym_train.assembly import check_group_size, naming
 from agentgym_train.config import SCRATCH, Config, SharedSettings
+from agentgym_train.config.schema import VOCAB
 from agentgym_train.data import recorded
 from agentgym_train.engine import checkpoint
 from agentgym_train.errors import ConfigError, ModelError
@@ -28,6 +28,7 @@ from agentgym_train.files import FolderLock, writing
 from agentgym_train.models import lora
 from agentgym_train.models.chat import ChatTokens
 from agentgym_train.models.loading import check_attention, check_files, load_shape, load_tokenizer
+from agentgym_train.models.scratch import train_tokenizer
 from agentgym_train.planning.command import warning
 from agentgym_train.protocols import Curriculum
 from agentgym_train.reporting import report
@@ -128,14 +129,15 @@ def check(config: Config, *, processes: int = 1) -> None:
         shape = AutoConfig.for_model("qwen2", num_hidden_layers=1)
         check_attention(config.model, shape)
         check_adapter(config, shape)
+        tokenizer = train_tokenizer([""], VOCAB)  # the run's has another vocabulary
     else:
         check_model(config)
         tokenizer = load_tokenizer(config.model.path, chat_template=config.model.chat_template)
-        for environment in chain(*described):
-            chat = ChatTokens(
-                tokenizer, environment.instructions, must_grow=False, **config.template_options
-            )
-            try_agent(config, environment, chat)
+    options = config.template_options
+    for one, environments in zip(config.each(), described, strict=True):
+        for environment in environments:
+            chat = ChatTokens(tokenizer, environment.instructions, must_grow=False, **options)
+            try_agent(one, environment, chat)
 
 
 def check_reward(config: RewardConfig, *, processes: int) -> None:

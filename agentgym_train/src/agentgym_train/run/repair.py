@@ -146,11 +146,19 @@ def _listed(place: Path) -> dict[str, Any]:
 def _make_init(config: Config, draft: Path, display: report.RunDisplay) -> None:
     """Makes the small model, of random play in every environment."""
     from agentgym_train.models import scratch
+    from agentgym_train.rollout.build import make_agent, replay
 
     use_threads(config.run.threads)
     sizes: dict[str, int] = {"seed": config.run.seed, "max_context": config.model.max_context}
     with writing(draft):
         remove(draft)
-    scratch.make(draft, config.envs, config.scratch, progress=display.advance, **sizes)
+    scratch.make(
+        draft,
+        config.envs,
+        config.scratch,
+        progress=display.advance,
+        replay=replay(make_agent(config.each()[0])),
+        **sizes,
+    )
     with writing(draft):
         manifests.seal(draft)
