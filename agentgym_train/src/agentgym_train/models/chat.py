@@ -466,6 +466,6 @@ class ChatTokens(ChatTemplate):
                     " prefix-preserving: after one more exchange it wrote"
                     f" {after[place : place + 30]!r} in place of {expected[place : place + 30]!r}."
                     f" Set {self._section}.chat_template to a template that does not change earlier"
-                    f" messages, or {self._section}.chat_template_kwargs"
+                    " messages"
                 )
             before = after

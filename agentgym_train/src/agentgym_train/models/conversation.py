@@ -366,12 +366,11 @@ def _sources(
         else:
             same = (n for n in range(later - 1, -1, -1) if content in _texts(replies[n]))
             number = next(same, None)
-            later = later if number is None else number
-            found.append(
-                None
-                if number is None
-                else (replies[number], content != replies[number].text, False)
-            )
+            if number is None:
+                found.append(None)
+            else:
+                later = number
+                found.append((replies[later], content != replies[later].text, False))
     return found[::-1]
 
 
