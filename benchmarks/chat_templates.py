@@ -47,7 +47,7 @@ def prompts(conversation: Conversation, thoughts: str) -> list[tuple[list[int], 
     """Returns the prompts of an episode and the numbers of their samples."""
     player = AgentPlayer(
         lambda client: ChatAgent(client=client, thoughts=thoughts),
-        lambda _: EpisodeOpening("", 0, "", "RULES", "", tools=[], memory=()),
+        lambda *_: EpisodeOpening("", 0, "", "RULES", "", tools=[], memory=()),
         conversation,
         max_context=sys.maxsize,
         max_new_tokens=0,

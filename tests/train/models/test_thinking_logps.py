@@ -89,7 +89,7 @@ def played(model, conversation, thoughts):
     players = [
         AgentPlayer(
             lambda client: ChatAgent(client=client, thoughts=thoughts),
-            lambda info: OPENING,
+            lambda info, memory: OPENING,
             conversation,
             **limits,
         )
