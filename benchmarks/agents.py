@@ -49,12 +49,12 @@ RESULTS = Path(__file__).parent / "results"
 CONFIG = """
 [run]
 folder = "FOLDER"
-steps = 60
+steps = 40
 threads = 1
 [env]
 id = "agentgym/Maze-v1"
 kwargs = { split = "train", rooms = [4, 6] }
-groups = 64
+groups = 32
 group_size = 1
 action_format = "plain"
 [model]
@@ -78,14 +78,14 @@ name = "fixed"
 turns = 10
 [engine]
 lr = 7e-4
-minibatches = 4
+minibatches = 2
 [eval]
 kwargs = { split = "test" }
 episodes = 100
 horizon = 10
 """
 HORIZON = 10
-LEARNERS = ("plan", "correct", "reflect", "chat window=2")
+LEARNERS = ("plan", "reflect", "chat window=2", "correct")
 SEEDS = (0, 1, 2)
 MAZE, EPISODES, TURNS, THOUGHT = "agentgym/Maze-v1", 16, 40, 12
 DROPS = (

@@ -60,14 +60,15 @@ class Conversation:
         self._ids = lru_cache(KEPT)(lambda text: tuple(chat.ids(text)))
         self._prompt = self._generation_prompt()
         self._folds = chat.folds or not self._takes_rules()
-        self._splits = self._knows_thoughts()
+        self.splits = self._knows_thoughts()
+        """Whether the template tells thoughts from answers."""
 
     def read(self, ids: Sequence[int]) -> SampledReply:
         """Splits sampled tokens into a thought and an answer."""
         own = list(ids)
         if own and own[-1] in self.chat.stop_ids:
             own.pop()
-        answer, reasoning, opening = self._thought(own) if self._splits else (own, "", "")
+        answer, reasoning, opening = self._thought(own) if self.splits else (own, "", "")
         return SampledReply(list(ids), answer, self.chat.text(answer), reasoning, opening)
 
     def written(self, response: str) -> list[int]:
@@ -76,7 +77,7 @@ class Conversation:
         A thought in tags is written as the template writes that of a last message. A template that
         leaves it out has the thought in tags.
         """
-        if not self._splits:
+        if not self.splits:
             return self.chat.response(response)
         text, thought, opened = response.strip(), "", False
         tags = THOUGHTS[0]
@@ -357,6 +358,11 @@ def _sources(
             found.append(None)
         elif replay.get("api") == API:
             later = replay["call"]
+            if not 0 <= later < len(replies):
+                raise AgentFailure(
+                    f"a message claims to be reply {later} of the model, which gave {len(replies)}:"
+                    " 'replay' belongs to the episode of its reply"
+                )
             found.append((replies[later], False, True))
             if content != replies[later].text:
                 raise AgentFailure(

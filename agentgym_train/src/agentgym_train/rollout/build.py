@@ -9,6 +9,7 @@ import torch
 from agentgym_envs import pool
 from agentgym_envs.agents import AgentFactory, EpisodeOpening, open_episode
 from agentgym_envs.agents.chat import ChatAgent, ReactAgent
+from agentgym_envs.errors import AgentFailure
 from agentgym_envs.pool import EnvDescription, EnvPool
 from agentgym_train import plugins
 from agentgym_train.config import Config
@@ -119,12 +120,12 @@ def player_maker(
 ) -> Callable[..., Player] | None:
     """Returns what creates the players of a collector; None: its default player.
 
-    The default player is the fast path of the agents ``chat`` and ``react``. It needs a template
-    that keeps earlier messages, and an agent that sends all of them.
+    The default player is the fast path of the agents ``chat`` and ``react``. It needs an agent that
+    sends all messages, and a template that keeps them and does not tell thoughts from answers.
     """
-    if chat.grows and _is_chat(agent):
-        return None
     conversation = Conversation(chat)
+    if chat.grows and not conversation.splits and _is_chat(agent):
+        return None
 
     def opening(info: Mapping[str, Any], memory: Sequence[Any]) -> EpisodeOpening:
         return open_episode(
@@ -164,7 +165,7 @@ def replay(agent: AgentFactory) -> Replay | None:
 
 
 def try_agent(config: Config, description: EnvDescription, chat: ChatTokens) -> None:
-    """Lets an agent ask its model once, about an empty observation.
+    """Lets an agent ask its model once, about an empty observation and an empty ``info``.
 
     Raises:
         AgentGymError: the agent fails, or the chat template refuses its messages.
@@ -173,7 +174,12 @@ def try_agent(config: Config, description: EnvDescription, chat: ChatTokens) -> 
     if make := player_maker(agent, description, chat):
         size = {"max_context": sys.maxsize, "max_new_tokens": 1}
         steps = make("", **size).turn("", {"goal": "", "task_id": ""})
-        next(steps)
+        try:
+            next(steps)
+        except AgentFailure as error:
+            if error.__cause__ is None:
+                raise
+            return  # the agent's own error can be due to the empty ``info``
         steps.close()
 
 
