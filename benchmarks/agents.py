@@ -1,10 +1,13 @@
 """Agents in training: what they learn, and what their prompts cost.
 
     python benchmarks/agents.py learn FOLDER           # success before and after, three seeds
+    python benchmarks/agents.py compare FOLDER         # the same agents, by `agentgym eval`
     python benchmarks/agents.py cost                   # tokens that the model computes
 
 ``learn`` trains ``plan``, ``correct``, ``reflect`` and a window on small mazes, from random weights
-and random play, with PPO. Each agent is compared with its own start.
+and random play, with PPO. Each agent is compared with its own start. ``compare`` serves the trained
+models with transformers' ``generate`` behind OpenAI's API, and evaluates the same agents on the
+same tasks by ``agentgym eval``.
 
 ``cost`` plays 40 turns of a large maze with the embedded generator and counts the tokens that enter
 its model. Exact reuse would compute those tokens of a prompt that follow its longest common prefix
@@ -12,20 +15,26 @@ with a sample of the episode, and each sampled token once. Actions are fixed, so
 between the agents.
 """
 
+import json
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from statistics import fmean
+from threading import Lock, Thread
 from typing import Any
 from unittest.mock import patch
 
 import torch
 import typer
 from runs import table
-from transformers import Qwen2Config, Qwen2ForCausalLM
+from transformers import AutoModelForCausalLM, AutoTokenizer, Qwen2Config, Qwen2ForCausalLM
 
 from agentgym_envs import agents
+from agentgym_envs.evaluate import record
+from agentgym_envs.evaluate.metrics import wilson
 from agentgym_envs.pool import EnvPool, describe
 from agentgym_train.data.types import Trajectory
 from agentgym_train.generators import hf
@@ -40,12 +49,12 @@ RESULTS = Path(__file__).parent / "results"
 CONFIG = """
 [run]
 folder = "FOLDER"
-steps = 60
+steps = 40
 threads = 1
 [env]
 id = "agentgym/Maze-v1"
 kwargs = { split = "train", rooms = [4, 6] }
-groups = 64
+groups = 32
 group_size = 1
 action_format = "plain"
 [model]
@@ -69,13 +78,14 @@ name = "fixed"
 turns = 10
 [engine]
 lr = 7e-4
-minibatches = 4
+minibatches = 2
 [eval]
 kwargs = { split = "test" }
 episodes = 100
 horizon = 10
 """
-LEARNERS = ("plan", "correct", "reflect", "chat window=2")
+HORIZON = 10
+LEARNERS = ("plan", "reflect", "chat window=2", "correct")
 SEEDS = (0, 1, 2)
 MAZE, EPISODES, TURNS, THOUGHT = "agentgym/Maze-v1", 16, 40, 12
 DROPS = (
@@ -95,23 +105,102 @@ def learn(folder: Path) -> None:
     (folder / "config.toml").write_text(CONFIG)
     rows = []
     for learner in LEARNERS:
-        name, *options = learner.split()
         for seed in SEEDS:
-            own = folder / f"{learner.replace(' ', '-')}-{seed}"
+            own = place(folder, learner, seed)
+            name, *options = learner.split()
             sets = [f"run.folder={own}", f"run.seed={seed}", f"agent.name={name}"]
             sets += [f"agent.{option}" for option in options]
             command = ["agentgym-train", "run", str(folder / "config.toml")]
             command += [part for one in sets for part in ("--set", one)]
-            if not (own / "evaluation.json").exists():
+            if not finished(own):
                 subprocess.run(command, check=True)
-            rows.append([learner, seed, *results(own)])
-    head = ["agent", "seed", "before", "after", "samples", "minutes"]
-    (RESULTS / "agents_learn.md").write_text(table(head, rows) + "\n")
+            lines = [json.loads(line) for line in (own / "metrics.jsonl").read_text().splitlines()]
+            seconds = sum(sum(line["time"].values()) for line in lines)
+            shares = [shown(finished(own)[when]["success"]) for when in ("before", "after")]
+            rows.append([learner, seed, *shares, f"{lines[-1]['samples']:.1f}", f"{seconds:.0f}"])
+    head = ["agent", "seed", "before", "after", "samples of an episode", "seconds of training"]
+    write("agents_learn.md", table(head, rows))
 
 
-def results(folder: Path) -> list[Any]:
-    """Returns success before and after training, samples per episode, and minutes."""
-    raise NotImplementedError(folder)
+@app.command()
+def compare(folder: Path) -> None:
+    """Evaluates the trained models by `agentgym eval`; writes ``results/agents_eval.md``."""
+    rows = []
+    for learner in LEARNERS:
+        own = place(folder, learner, SEEDS[0])
+        name, *options = learner.split()
+        out = own / "agentgym-eval"
+        with served(own / "model") as address:
+            command = ["agentgym", "eval", MAZE, "--agent", name, "--model", "policy"]
+            command += ["--base-url", address, "--out", str(out), "--format", "plain"]
+            command += ["--set", "rooms=[4,6]", "--episodes", "100", "--horizon", str(HORIZON)]
+            command += ["--max-tokens", "6", "--concurrency", "4"]
+            command += [part for option in options for part in ("--option", option)]
+            subprocess.run(command, check=True)
+        played, _ = record.read(out)
+        wins = [row["success"] for row in record.episodes(played)]
+        trained = finished(own)["after"]["success"]
+        rows.append([learner, shown(trained), shown(fmean(wins), len(wins))])
+    write("agents_eval.md", table(["agent", "by the trainer", "by agentgym eval"], rows))
+
+
+def place(folder: Path, learner: str, seed: int) -> Path:
+    """Returns the run folder of an agent and a seed."""
+    return folder / f"{learner.replace(' ', '-')}-{seed}"
+
+
+def finished(folder: Path) -> dict[str, Any]:
+    """Returns the evaluations of a run; empty before its end."""
+    file = folder / "evaluation.json"
+    found: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
+    return found if "after" in found else {}
+
+
+def shown(share: float, count: int = 100) -> str:
+    """Returns a share with its interval of 95 %."""
+    low, high = wilson(round(share * count), count)
+    return f"{share:.2f} ({low:.2f} to {high:.2f})"
+
+
+def write(name: str, text: str) -> None:
+    """Prints and writes a page of results."""
+    print(text)
+    (RESULTS / name).write_text(text + "\n")
+
+
+@contextmanager
+def served(model_folder: Path) -> Iterator[str]:
+    """Serves a model on this machine; yields the address of its API."""
+    tokenizer = AutoTokenizer.from_pretrained(model_folder)
+    model, lock = AutoModelForCausalLM.from_pretrained(model_folder), Lock()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            prompt = tokenizer.apply_chat_template(
+                asked["messages"], add_generation_prompt=True, return_tensors="pt", return_dict=True
+            )
+            limit = asked.get("max_tokens") or asked["max_completion_tokens"]
+            with lock, torch.inference_mode():
+                ids = model.generate(
+                    **prompt, do_sample=True, temperature=1.0, top_k=0, max_new_tokens=limit
+                )[0, prompt["input_ids"].shape[1] :]
+            text = tokenizer.decode(ids, skip_special_tokens=True)
+            choice = {"index": 0, "message": {"role": "assistant", "content": text}}
+            body = json.dumps({"choices": [choice | {"finish_reason": "stop"}]}).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None:
+            """Writes nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+        server.shutdown()
 
 
 class Fixed:
@@ -146,9 +235,7 @@ def cost() -> None:
         "share",
         "CPU seconds",
     ]
-    text = table(head, rows)
-    print(text)
-    (RESULTS / "agents_cost.md").write_text(text + "\n")
+    write("agents_cost.md", table(head, rows))
 
 
 def played(template: str | None, options: dict[str, Any]) -> list[Any]:

@@ -145,6 +145,7 @@ def write_configuration() -> None:
     parts = ["# Configuration", CONFIGURATION]
     for section, kind in SECTIONS.items():
         parts += [f"## `[{section}]`", summary_of(kind), option_table(kind)]
+    parts += ["## `[agent]`", field_texts(config.Config)["agent"]]
     for kind in plugins.KINDS:
         opened = f"[[{kind.section}]]" if kind.many else f"[{kind.section}]"
         parts += [

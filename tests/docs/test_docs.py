@@ -19,6 +19,7 @@ from scripts import load
 from agentgym_envs.tournament.players import players
 from agentgym_train import config as configuration
 from agentgym_train import plugins
+from agentgym_train.config.schema import agent_attempts
 from agentgym_train.reward import config as reward
 
 ROOT = Path(__file__).parents[2]
@@ -126,7 +127,8 @@ def test_toml_is_a_valid_configuration(text, monkeypatch, tmp_path):
         tables = {
             f.name: type(f.default) for f in fields(configuration.Config) if is_dataclass(f.default)
         }
-        assert set(raw) <= {"build-system", "project", *kinds, *tables}
+        assert set(raw) <= {"build-system", "project", "agent", *kinds, *tables}
+        agent_attempts(raw.get("agent", {}))
         for section in raw.keys() & tables.keys():
             configuration.build(tables[section], raw[section], section=section)
         for section in raw.keys() & kinds.keys():

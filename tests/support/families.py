@@ -71,9 +71,48 @@ MISTRAL = (
     "{% endfor %}"
 )
 """The rules move to the last message of the user."""
-THOUGHTLESS = (  # of earlier turns
-    "{{ m.content.split('</think>')[-1].strip() if not loop.last else m.content }}"
+LAST_USER = (
+    "{% set seen = namespace(last=-1) %}{% for m in messages %}{% if m.role == 'user' %}"
+    "{% set seen.last = loop.index0 %}{% endif %}{% endfor %}"
 )
+"""Finds the last message of the user: thoughts after it stay."""
+SPLIT = (
+    "{% if m.reasoning_content is string %}{% set thought, words = m.reasoning_content, m.content"
+    " %}{% elif '</think>' in m.content %}{% set thought ="
+    " m.content.split('</think>')[0].split('<think>')[-1] %}{% set words ="
+    " m.content.split('</think>')[-1] %}{% else %}{% set thought, words = '', m.content %}"
+    "{% endif %}"
+)
+"""Tells the thought from the words."""
+QWEN = (
+    f"{SPLIT}{{% if loop.index0 > seen.last and (loop.last or thought) %}}<think>\n{{{{"
+    " thought.strip('\n') }}\n</think>\n\n{% endif %}{{ words.lstrip('\n') }}"
+)
+GLM = turns(
+    "<|system|>\n§",
+    "<|user|>\n§{% if enable_thinking is defined and not enable_thinking %}/nothink{% endif %}",
+    f"<|assistant|>{SPLIT}{{{{ '\n' }}}}<think>{{% if loop.index0 > seen.last %}}{{{{"
+    " thought.strip() }}{% endif %}</think>{% if words.strip() %}{{ '\n' + words.strip() }}"
+    "{% endif %}",
+    "<|assistant|>{% if enable_thinking is defined and not enable_thinking %}{{ '\n' }}<think>"
+    "</think>{% endif %}",
+    f"[gMASK]<sop>{LAST_USER}",
+)
+HARMONY = turns(
+    "<|start|>developer<|message|># Instructions\n\n§\n\n<|end|>",
+    "<|start|>user<|message|>§<|end|>",
+    "{% if '<|channel|>' in m.content %}{{ raise_exception('a message has a channel') }}{% endif %}"
+    "{% if loop.last and not add_generation_prompt %}{% if m.thinking %}<|start|>assistant"
+    "<|channel|>analysis<|message|>{{ m.thinking }}<|end|>{% endif %}<|start|>assistant<|channel|>"
+    "final<|message|>§<|return|>{% else %}<|start|>assistant<|channel|>final<|message|>§<|end|>"
+    "{% endif %}",
+    "<|start|>assistant",
+    "<|start|>system<|message|>You are ChatGPT, a large language model trained by OpenAI.\n"
+    "Knowledge cutoff: 2024-06\nCurrent date: {{ strftime_now('%Y-%m-%d') }}\n\nReasoning: "
+    "{{ reasoning_effort | default('medium') }}\n\n# Valid channels: analysis, commentary, final."
+    " Channel must be included for every message.<|end|>",
+)
+THOUGHTLESS = "{{ m.content.split('</think>')[-1] }}"  # of earlier turns
 SMOL = (
     "## Metadata\n\nKnowledge Cutoff Date: June 2025\nToday Date: {{ strftime_now('%d %B %Y') }}\n"
     "Reasoning Mode: /think\n\n## Custom Instructions\n\n§\n\n"
@@ -112,6 +151,8 @@ class Family:
 
 HEADERS = ("<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>")
 GEMMA = ("<bos>", "<eos>", "<start_of_turn>", "<end_of_turn>")
+GLM_ROLES = ("<|system|>", "<|user|>", "<|assistant|>", "<|endoftext|>")
+CHANNELS = ("<|start|>", "<|end|>", "<|message|>", "<|channel|>", "<|return|>", "<|call|>")
 INST = ("<s>", "</s>", "[INST]", "[/INST]", "[TOOL_CALLS]")
 FAMILIES = {
     "Llama 3.1": Family(llama(""), HEADERS, HEADERS[3], HEADERS[0], folder="llama3_1"),
@@ -164,7 +205,7 @@ FAMILIES = {
             "§",
             "<｜User｜>§",
             f"<｜Assistant｜>{THOUGHTLESS}{DEEPSEEK[1]}",
-            "<｜Assistant｜>",
+            "<｜Assistant｜><think>\n{{ '' }}",
             DEEPSEEK[0],
         ),
         DEEPSEEK,
@@ -172,7 +213,20 @@ FAMILIES = {
         DEEPSEEK[0],
         plain=ROLES,
     ),
+    "GLM-4.5": Family(GLM, ("[gMASK]", "<sop>", *GLM_ROLES), "<|endoftext|>"),
+    "gpt-oss": Family(HARMONY, CHANNELS, "<|return|>", folder="gptoss"),
     "Qwen2.5": Family(chatml(), IM, IM[1], plain=("<|fim_prefix|>",), folder="qwen2_5"),
-    "Qwen3": Family(chatml(assistant=THOUGHTLESS), IM, IM[1], folder="qwen3"),
+    "Qwen3": Family(
+        LAST_USER
+        + chatml(
+            assistant=QWEN,
+            prompt="{% if enable_thinking is defined and not enable_thinking %}<think>\n\n</think>"
+            "\n\n{% endif %}",
+        ),
+        IM,
+        IM[1],
+        folder="qwen3",
+    ),
 }
-REFUSED = ("DeepSeek R1", "Qwen3")
+THINKING = ("DeepSeek R1", "GLM-4.5", "gpt-oss", "Qwen3")
+"""Families whose templates rewrite earlier messages: they leave out thoughts."""

@@ -6,6 +6,18 @@ from agentgym_envs.pool import EnvPool
 from agentgym_train.protocols import ActionSample, SamplingOptions
 from agentgym_train.rollout.collector import EpisodeCollector
 
+OPTIONS = (
+    "retries",
+    "batch_wait",
+    "agents",
+    "opponents",
+    "keep_next",
+    "make_player",
+    "attempts",
+    "stop_ids",
+)
+"""Keywords of ``collect`` that are those of ``play`` or of the collector."""
+
 
 class ScriptedGenerator:
     """``script(row, turn)`` returns an action as text or token ids; each row starts at turn 0."""
@@ -105,19 +117,7 @@ def collect(
     **kwargs,
 ):
     """Plays a script in a new pool; keywords are those of the collector or the environment."""
-    options = {
-        name: kwargs.pop(name)
-        for name in (
-            "retries",
-            "batch_wait",
-            "agents",
-            "opponents",
-            "keep_next",
-            "make_player",
-            "stop_ids",
-        )
-        if name in kwargs
-    }
+    options = {name: kwargs.pop(name) for name in OPTIONS if name in kwargs}
     with EnvPool(
         env_id, len(starts), workers=workers, timeout=timeout, max_episode_steps=-1, **kwargs
     ) as pool:

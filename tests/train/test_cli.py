@@ -185,10 +185,11 @@ def test_a_missing_extra_is_the_pip_command(tmp_path, monkeypatch):
     refused(invoke("run", path), 'python -m pip install "agentgym-envs[textworld]"')
 
 
-def test_a_template_that_is_not_prefix_preserving(tmp_path):
-    model = tiny.save(tmp_path / "model", template=tiny.FORGETFUL)
+def test_a_template_without_a_generation_prompt(tmp_path):
+    template = tiny.CHATML.partition("{% if add_generation_prompt %}")[0]
+    model = tiny.save(tmp_path / "model", template=template)
     refused(
-        invoke("run", small_run.write(tmp_path, model={"path": model})), "not prefix-preserving"
+        invoke("run", small_run.write(tmp_path, model={"path": model})), "add_generation_prompt"
     )
     assert not (tmp_path / "run").exists()
 

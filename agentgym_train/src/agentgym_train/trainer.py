@@ -207,6 +207,7 @@ class PolicyTrainer:
                 self.distributed,
                 env.task_difficulty,
                 raw_groups=own.groups if env.config.scorer else None,
+                learns=env.config.attempts > 1,
                 version=version,
             )
             | metrics.failed(lost)

@@ -17,7 +17,7 @@ from agentgym_trl import Rollouts
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from trl import GRPOConfig, GRPOTrainer
 
-from agentgym_envs.errors import ArgumentError, EnvFailure, TaskError
+from agentgym_envs.errors import AgentGymError, ArgumentError, EnvFailure, TaskError
 from agentgym_train import ConfigError
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of TRL, about its own insides
@@ -249,6 +249,11 @@ def test_a_template_without_tools_is_left_as_it_was(build):
     trainer, _ = build(**MAZE_KEYWORDS)
     assert trainer.processing_class.chat_template == tiny.CHATML
     assert trainer.tools == []
+
+
+def test_a_template_that_drops_thoughts_is_one_line():
+    with raises(AgentGymError, "not prefix-preserving", "Set tokenizer.chat_template"):
+        Rollouts(MAZE, tiny.tokenizer(tiny.FORGETFUL), turns=3, **MAZE_KEYWORDS)
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,15 @@ def test_gigpo():
     ]
 
 
+def test_gigpo_compares_lessons_with_lessons():
+    """All four turns saw "a": the actions led to 1 and 0, and so did the lessons."""
+    group = Group(0, [trajectory(("a", 0.0), ("a", r)) for r in (1.0, 0.0)])
+    for t in group.trajectories:
+        t.turns[0].lesson = True
+    got = by_turn(credited(GiGPO(gamma=0.5, normalise=False), [group]))
+    assert got == [pytest.approx([x * (0.25 + 0.25), x * (0.25 + 0.5)]) for x in (1, -1)]
+
+
 def test_gigpo_of_nothing():
     empty = [Group(0, [])]
     assert credited(GiGPO(), empty).action_tokens == 0

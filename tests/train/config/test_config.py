@@ -292,3 +292,31 @@ def test_the_default_length_of_an_action_suits_the_model(file):
     assert tokens("model.path=some/model", "rollout.max_new_tokens=64") == 64
     with raises(ConfigError, "max_new_tokens=400", "model.max_context=400"):
         tokens("model.path=m", "model.max_context=400", "rollout.max_new_tokens=400")
+
+
+@pytest.mark.parametrize(
+    ("agent", "attempts"),
+    [
+        ({}, 1),
+        ({"name": "react"}, 1),
+        ({"name": "reflect"}, 2),
+        ({"name": "reflect", "window": 3, "attempts": 4}, 4),
+        ({"attempts": 1}, 1),
+    ],
+)
+def test_an_agent_that_learns_has_two_attempts(file, agent, attempts):
+    loaded = config.load(file, [f"agent.{key}={value}" for key, value in agent.items()])
+    assert loaded.attempts == attempts
+
+
+@pytest.mark.parametrize(
+    ("agent", "words"),
+    [
+        (["agent.attempts=2"], ["agent.attempts=2", "'chat'", "no method 'end'"]),
+        (["agent.name=reflect", "agent.attempts=0"], ["agent.attempts=0", "from 1 up"]),
+        (["agent.name=reflect", "agent.attempts=true"], ["agent.attempts=True", "from 1 up"]),
+    ],
+)
+def test_attempts_need_an_agent_that_learns(file, agent, words):
+    with raises(ConfigError, *words):
+        config.load(file, agent)

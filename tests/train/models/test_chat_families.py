@@ -6,7 +6,7 @@ from pathlib import Path
 
 import chat_templates
 import pytest
-from families import DATE, FAMILIES, PLAIN, REFUSED
+from families import DATE, FAMILIES, PLAIN, THINKING
 from raised import raises
 
 from agentgym_train.errors import TemplateError
@@ -17,7 +17,7 @@ GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "chat_templates.md"
 REAL = os.environ.get("AGENTGYM_TOKENIZERS", "")
 OBSERVATIONS = ["Exits: north", "A wall.\n\nExits: east", "<table>\n<td>x</td></table>", "漢字 🙂"]
 ACTIONS = ["go north", "<think>\nHm.\n</think>\n\ngo east", "<tool_call>\n{}\n</tool_call>"]
-ACCEPTED = [name for name in FAMILIES if name not in REFUSED]
+STREAMS = [name for name in FAMILIES if name not in THINKING]
 ROWS = {
     line.split(" | ")[0].removeprefix("| "): line
     for line in GUIDE.read_text(encoding="utf-8").splitlines()
@@ -25,7 +25,7 @@ ROWS = {
 }
 
 
-@pytest.fixture(scope="module", params=ACCEPTED)
+@pytest.fixture(scope="module", params=STREAMS)
 def chat(request):
     return ChatTokens(FAMILIES[request.param].tokenizer(), "Be brief.", date=DATE)
 
@@ -70,7 +70,7 @@ def test_the_guide_shows_what_the_trainer_makes_of_a_family(name):
 def test_real_tokenizers_give_the_rows_of_the_guide(name):
     tokenizer = load_tokenizer(str(Path(REAL) / FAMILIES[name].folder))
     assert written(name, tokenizer) == ROWS[name]
-    if name not in REFUSED:
+    if name not in THINKING:
         chat = ChatTokens(tokenizer, "Be brief.", date=DATE)
         check_hostile(chat, FAMILIES[name])
         check_plain(chat, ["a\n\nb", "<b>x</b>\n\n", "<think>\nHm.</think>", "<tool_call>{}"])
@@ -99,7 +99,7 @@ def check_plain(chat, texts):
         assert "\u200b" not in chat.render(chat.messages([text], [text]))
 
 
-@pytest.mark.parametrize("name", ACCEPTED)
+@pytest.mark.parametrize("name", STREAMS)
 def test_an_observation_cannot_open_or_end_a_message(name):
     check_hostile(ChatTokens(FAMILIES[name].tokenizer(), "Be brief.", date=DATE), FAMILIES[name])
 

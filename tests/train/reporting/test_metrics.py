@@ -74,6 +74,15 @@ def test_means_by_hand():
     }
 
 
+@pytest.mark.parametrize("learns", [False, True])
+def test_attempts_are_counted_for_an_agent_that_learns(learns):
+    again = Trajectory("easy", 0, [turn(3), replace(turn(2), lesson=True), turn(4)])
+    totals = metrics.totals([Group(0, [again]), *GROUPS], Distributed(), learns=learns)
+    means = metrics.means(totals | metrics.failed([]))
+    assert means.get("attempts") == (6 / 5 if learns else None)
+    assert means["turns"] == (5 + 3) / 5
+
+
 def test_calls_and_samples_by_hand():
     """Two turns with three calls in two samples, and an episode with one call."""
     calls = [

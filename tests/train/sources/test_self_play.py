@@ -26,7 +26,7 @@ from agentgym_train.generators.hf import HF
 from agentgym_train.models import scratch
 from agentgym_train.protocols import RunContext
 from agentgym_train.rollout import build
-from agentgym_train.rollout.collector import EpisodeCollector, _AgentState, _Episode
+from agentgym_train.rollout.episode import AgentState, Episode
 from agentgym_train.rollout.pipeline import make_training_envs
 from agentgym_train.rollout.tasks import EpisodeStart
 from agentgym_train.run.prepare import check
@@ -84,11 +84,10 @@ def test_what_a_turn_has_earned_stays_when_others_go_on():
     """
     turns = {agent: [Turn("", [Call([])]), Turn("", [Call([])])] for agent in SEATS}
     agents = {
-        agent: _AgentState(n, Trajectory("t", 0, turns=turns[agent], agent=agent), None)
+        agent: AgentState(n, Trajectory("t", 0, turns=turns[agent], agent=agent), None)
         for n, agent in enumerate(SEATS)
     }
-    episode = _Episode(0, NINE, agents)
-    collector = EpisodeCollector(None, None, None, max_context=9, agents=SEATS)
+    episode = Episode(0, NINE, agents)
     for rewards, invalids in (
         ((0.25, 0.0), (True, False)),
         ((0.0, 0.5), (False, False)),
@@ -101,7 +100,7 @@ def test_what_a_turn_has_earned_stays_when_others_go_on():
             "successes": (False, True),
         }
         info = {key: dict(zip(SEATS, values, strict=True)) for key, values in brought.items()}
-        collector._credit(episode, PoolResult(0, info=info), begun=True)
+        episode.credit(PoolResult(0, info=info))
     assert [[(t.reward, t.invalid) for t in turns[agent]] for agent in SEATS] == [
         [(0.0, False), (0.75, True)],
         [(0.0, False), (0.5, True)],

@@ -1,5 +1,6 @@
 """Episodes from files and from the policy's successes."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from agentgym_train.assembly import check_group_size
 from agentgym_train.data.types import Call, EpisodeStatus, Group, Trajectory, Turn
 from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError
+from agentgym_train.models.chat import ChatTokens
 from agentgym_train.protocols import RunContext, Source, StepPlan
 from agentgym_train.reporting import metrics
 from agentgym_train.rollout import tasks
@@ -73,11 +75,15 @@ def folders(once, tmp_path_factory):
     return shutil.copytree(once("results", evaluate), home, dirs_exist_ok=True)
 
 
-def context(home, context=2048, rank=0, size=1, **env):
+def context(home, context=2048, rank=0, size=1, agent=None, **env):
     raw = {"id": MAZE, "kwargs": {"rooms": [4]}, "groups": 4, "group_size": 1} | env
     config = configuration.load(
         small_run.write(
-            home, env=raw, model={"max_context": context}, rollout={"max_new_tokens": 5}
+            home,
+            env=raw,
+            model={"max_context": context},
+            rollout={"max_new_tokens": 5},
+            **({"agent": agent} if agent else {}),
         )
     )
     distributed = Distributed()
@@ -605,3 +611,43 @@ def test_replacements_of_single_episodes_are_refused(tmp_path):
 def test_a_source_is_closed(folders, tmp_path):
     with closing(build(tmp_path, {"folders": [str(folders / "oracle")]})) as source:
         assert list(source.failures) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "thoughts"), [({}, 1), ({"thoughts": "keep"}, None), ({"window": 1}, 1)]
+)
+def test_recorded_responses_are_the_samples_of_the_agent(folders, tmp_path, options, thoughts):
+    """The template drops thoughts, or the agent drops turns: so do the samples of a file."""
+    folder = write_thoughts(folders / "oracle", tmp_path / "thoughts")
+    chat = ChatTokens(tiny.tokenizer(tiny.FORGETFUL), "Find it.", must_grow=False)
+    rows = {row["task_id"]: row["turns"] for row in record.read(folder)[0]}
+    made = context(tmp_path, agent=options)
+    source = Dataset.build(Dataset.Options(folders=(str(folder),)), replace(made, chat=chat))
+    for group in collected(source, 0):
+        (t,) = group.trajectories
+        turns = rows[t.task_id]
+        assert [turn.action for turn in t.turns] == [turn["response"] for turn in turns]
+        assert len(t.samples) == (len(turns) if thoughts else 1)
+        last = [id for call in t.samples[-1] for id in (*call.prompt_ids, *call.action_ids)]
+        assert chat.tokenizer.decode(last).count("hm") == (thoughts or len(turns))
+        for call, turn in zip(t.calls, turns, strict=True):
+            assert call.action_ids[-1] in chat.stop_ids
+            text = chat.text(call.action_ids)
+            assert "".join(text.split()) == "".join(turn["response"].split())
+
+
+def write_thoughts(folder, to):
+    """Copies results; each response gets a thought."""
+    shutil.copytree(folder, to)
+    lines = [json.loads(line) for line in (to / "episodes.jsonl").read_text().splitlines()]
+    for line in lines:
+        for turn in line["turns"]:
+            turn["response"] = f"<think>hm</think>{turn['response']}"
+    (to / "episodes.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return to
+
+
+def test_an_agent_with_inner_calls_cannot_learn_from_results(folders, tmp_path):
+    made = context(tmp_path, action_format="react", agent={"name": "correct"})
+    with raises(ConfigError, "more than once", "agent.name"):
+        Dataset.build(Dataset.Options(folders=(str(folders / "oracle"),)), made)

@@ -26,6 +26,7 @@ run in threads, several at a time, so they can block.
 """
 
 import inspect
+import json
 import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ from typing import Any, ClassVar
 
 from agentgym_envs import plugins
 from agentgym_envs.errors import (
+    AgentFailure,
     ArgumentError,
     BrokenPlugin,
     UnknownName,
@@ -132,6 +134,21 @@ class EpisodeEnding:
     score: float
     truncated: bool
     """The step limit or the model's context was used up."""
+
+
+def checked_lesson(agent: Any, lesson: Any) -> Any:
+    """Returns what an agent's ``end`` returned.
+
+    Raises:
+        AgentFailure: it is no JSON data.
+    """
+    try:
+        json.dumps(lesson, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise AgentFailure(
+            f"the 'end' of the agent {type(agent).__name__} returned what is no JSON: {error}"
+        ) from error
+    return lesson
 
 
 class Agent:

@@ -1,13 +1,12 @@
 """Plays one episode, with one agent or one per seat, and records its turns."""
 
-import json
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from agentgym_envs.agents import ASK_ORACLE, Agent, EpisodeEnding, open_episode
-from agentgym_envs.agents.base import seat_of
+from agentgym_envs.agents.base import checked_lesson, seat_of
 from agentgym_envs.errors import (
     AgentFailure,
     ContextExceeded,
@@ -173,13 +172,7 @@ async def _lesson(agent: Agent, ending: EpisodeEnding, caller: AgentCaller) -> A
     except ProviderError as error:
         log.warning("no lesson was learned: %s", error)
         return None
-    try:
-        json.dumps(lesson, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise AgentFailure(
-            f"the 'end' of the agent {type(agent).__name__} returned what is no JSON: {error}"
-        ) from error
-    return lesson
+    return checked_lesson(agent, lesson)
 
 
 async def _taken(agent: Agent, env_slot: EnvSlot, response: Any) -> PoolResult:

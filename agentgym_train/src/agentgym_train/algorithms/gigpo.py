@@ -40,16 +40,16 @@ class GiGPO(PolicyGradient):
         )
         follow_BT = returns_to_go(self.rewards(batch), batch.turn_BT, self.gamma)
         trajectories = [(group.number, t) for group in groups for t in group.trajectories]
-        anchors: dict[tuple[int, str], int] = {}
+        anchors: dict[tuple[int, str, bool], int] = {}
         places: list[tuple[int, torch.Tensor, int]] = []  # row, columns of a turn's action, anchor
         for row, episode in enumerate(batch.episode_B.tolist()):
             number, trajectory = trajectories[episode]
             for n, turn in enumerate(trajectory.turns):
                 at = (batch.action_BT[row] & (batch.turn_BT[row] == n)).nonzero()[:, 0]
                 if len(at):
-                    places.append(
-                        (row, at, anchors.setdefault((number, turn.observation), len(anchors)))
-                    )
+                    # A lesson is compared with lessons, and an action with actions.
+                    state = number, turn.observation, turn.lesson
+                    places.append((row, at, anchors.setdefault(state, len(anchors))))
         if not places:
             return whole
         return_P = torch.stack([follow_BT[row, at[0]] for row, at, _ in places])

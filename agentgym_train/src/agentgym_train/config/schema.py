@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -28,6 +28,9 @@ from agentgym_train.config.constraints import (
 )
 from agentgym_train.errors import ConfigError
 
+if TYPE_CHECKING:
+    from agentgym_envs.agents import AgentFactory
+
 SCRATCH = "scratch"
 VOCAB = 260  # the bytes and the four special tokens
 SCRATCH_ACTION, PRETRAINED_ACTION = 64, 512  # tokens; pretrained models write sentences
@@ -43,21 +46,40 @@ PLUGIN_GROUPS = {
 DEFAULT_PLUGINS = {"algorithm": "grpo", "generator": "hf", "source": "rollout"}
 
 
-def agent_format(table: Mapping[str, Any]) -> str:
-    """Returns the format of an agent's responses.
+def load_agent(table: Mapping[str, Any]) -> "AgentFactory":
+    """Returns the agent of a section ``agent``.
+
+    Raises:
+        AgentGymError: the agent cannot be loaded, or does not take an option.
+    """
+    from agentgym_envs import agents  # a plugin of the user's can be imported here
+
+    options = {key: value for key, value in table.items() if key not in ("name", "attempts")}
+    return agents.load(str(table.get("name", "chat")), options)
+
+
+def agent_attempts(table: Mapping[str, Any]) -> int:
+    """Returns the number of attempts at a task in an episode.
 
     Args:
         table: the section ``agent``.
 
     Raises:
         AgentGymError: the agent cannot be loaded.
+        ConfigError: an invalid number, or more than 1 for an agent that does not learn from them.
     """
     if not table:
-        return "plain"
-    from agentgym_envs import agents  # a plugin of the user's can be imported here
-
-    options = {key: value for key, value in table.items() if key != "name"}
-    return agents.load(str(table.get("name", "chat")), options).format or "plain"
+        return 1
+    agent = load_agent(table)
+    attempts = table.get("attempts", 2 if agent.learns else 1)
+    if type(attempts) is not int or attempts < 1:
+        raise ConfigError(f"agent.attempts={attempts!r} must be a whole number from 1 up")
+    if attempts > 1 and not agent.learns:
+        raise ConfigError(
+            f"agent.attempts={attempts}: the agent {agent.name!r} has no method 'end', so it learns"
+            " nothing between attempts; set it to 1, or use another agent, such as reflect"
+        )
+    return attempts
 
 
 def template_text(template: str, *, key: str) -> str:
@@ -380,7 +402,10 @@ class Config(SharedSettings):
     critic: CriticConfig = CriticConfig()
     agent: dict[str, Any] = field(default_factory=dict)
     """Name and options of the agent, those of ``agentgym eval --agent`` and ``--option``. The name
-    is registered, "module:Class" or "./file.py:Class". Empty: ``chat``, the conversation alone."""
+    is registered, "module:Class" or "./file.py:Class". Empty: ``chat``, the conversation alone.
+    ``attempts`` is the maximum number of attempts at a task in an episode. Its default is 2 for an
+    agent with a method ``end``, such as ``reflect``, which leaves lessons for the next attempt. It
+    is 1 for any other agent."""
     eval: EvalConfig = EvalConfig()
     algorithm: dict[str, Any] = field(
         default_factory=lambda: {"name": DEFAULT_PLUGINS["algorithm"]}
@@ -417,11 +442,12 @@ class Config(SharedSettings):
                 " policy in main memory while the generator works: set rollout.ahead=0 or"
                 " engine.sleep=false"
             )
-        form = agent_format(self.agent)
+        form = (load_agent(self.agent).format or "plain") if self.agent else "plain"
         envs = tuple(
             env if env.action_format else replace(env, action_format=form) for env in self.envs
         )
         object.__setattr__(self, "envs", envs)
+        agent_attempts(self.agent)
         names = [env.name for env in self.envs]
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise ConfigError(
@@ -438,6 +464,11 @@ class Config(SharedSettings):
         """The environment of a configuration with exactly one (see :meth:`each`)."""
         (env,) = self.envs
         return env
+
+    @property
+    def attempts(self) -> int:
+        """Maximum number of attempts at a task in an episode."""
+        return agent_attempts(self.agent)
 
     @property
     def groups(self) -> int:

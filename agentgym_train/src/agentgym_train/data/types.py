@@ -61,6 +61,9 @@ class Turn:
     action: str = ""
     reward: float = 0.0
     invalid: bool = False
+    lesson: bool = False
+    """The end of an attempt that another attempt follows. ``observation`` is the last one of the
+    attempt, and ``action`` the agent's lesson. The environment gets no action."""
 
     @property
     def cut(self) -> bool:
@@ -70,12 +73,16 @@ class Turn:
 
 @dataclass
 class Trajectory:
-    """One episode from the view of one agent."""
+    """One episode from the view of one agent.
+
+    An agent that learns between attempts has several attempts in an episode.
+    """
 
     task_id: str
     seed: int
     turns: list[Turn] = field(default_factory=list)
     status: EpisodeStatus = EpisodeStatus.COMPLETED
+    """Of the last attempt, as ``score`` and ``success``."""
     score: float = 0.0
     success: bool = False
     agent: str = ""
@@ -107,8 +114,19 @@ class Trajectory:
         return [by_number[number] for number in sorted(by_number)]
 
     @property
+    def attempts(self) -> int:
+        """Number of attempts at the task."""
+        return 1 + sum(turn.lesson for turn in self.turns)
+
+    @property
+    def last_attempt(self) -> list[Turn]:
+        """The turns of the last attempt; empty after a lesson."""
+        lessons = [number for number, turn in enumerate(self.turns, 1) if turn.lesson]
+        return self.turns[max(lessons, default=0) :]
+
+    @property
     def total_reward(self) -> float:
-        """The undiscounted return."""
+        """The undiscounted return, over all attempts."""
         return sum(turn.reward for turn in self.turns)
 
     @property

@@ -60,6 +60,7 @@ def rows(
     """Returns the episodes of one environment as lines of results.
 
     A family is an environment; where there are several agents, what one of them saw and did.
+    The turns are those of the last attempt, and the usage is that of all attempts.
 
     Args:
         config: of the run, with this environment alone.
@@ -126,7 +127,7 @@ def _row(config: Config, t: Trajectory, reader: ResponseFormat, step: int, part:
     seat = {"seat": t.agent} if t.agent else {}
     turns = [
         turn_row(turn.observation, turn.action, reader, turn.reward, turn.invalid) | seat
-        for turn in t.turns
+        for turn in t.last_attempt
     ]
     prompt, action = (
         sum(len(getattr(call, name)) for call in t.calls) for name in ("prompt_ids", "action_ids")

@@ -184,6 +184,11 @@ class ChatTemplate:
         """The texts of the control tokens, longer ones first."""
         return self._control
 
+    @property
+    def folds(self) -> bool:
+        """Whether the rules go before the first observation, not into a system message."""
+        return self._head is not None and self._head["role"] == "user"
+
     def messages(self, observations: Sequence[str], actions: Sequence[str]) -> list[Message]:
         """Returns an episode as chat messages; observations and actions alternate."""
         out = self._user(observations[0], first=True)
@@ -368,7 +373,16 @@ class ChatTokens(ChatTemplate):
 
         They are the end of the assistant's message, the observation and the generation prompt. The
         part of the end that the action already has, as sampled tokens, is left out.
+
+        Raises:
+            RewritingTemplate: the template rewrites earlier messages, so no such tokens exist.
         """
+        if not self.grows:
+            raise RewritingTemplate(
+                f"the chat template of {self.tokenizer.name_or_path!r} rewrites earlier messages,"
+                " so its conversations are not one token stream: set"
+                f" {self._section}.chat_template to a template that does not"
+            )
         ids = list(self._tail_ids(neutral(observation, self._control)))
         if action_ids and action_ids[-1] == self._end[-1]:
             return ids[len(self._end) :]
@@ -457,6 +471,6 @@ class ChatTokens(ChatTemplate):
                     " prefix-preserving: after one more exchange it wrote"
                     f" {after[place : place + 30]!r} in place of {expected[place : place + 30]!r}."
                     f" Set {self._section}.chat_template to a template that does not change earlier"
-                    f" messages, or {self._section}.chat_template_kwargs"
+                    " messages"
                 )
             before = after

@@ -39,6 +39,8 @@ class SampledReply:
     text: str
     """The text of ``answer_ids`` without tool calls."""
     reasoning: str = ""
+    opening: str = ""
+    """The text before ``answer_ids``: the thought with its tags, or the tags alone."""
     tool_calls: tuple[ToolCall, ...] = ()
 
     @property
@@ -61,15 +63,10 @@ class Conversation:
     def __init__(self, chat: ChatTokens, *, calls: bool = False):
         self.chat = chat
         self._ids = lru_cache(KEPT)(lambda text: tuple(chat.ids(text)))
-        ask = [{"role": "user", "content": MARK}]
-        self._prompt = chat.render(ask, prompt=True)[len(chat.render(ask)) :]
-        """What begins the assistant's next message."""
-        if not self._prompt:
-            raise TemplateError(
-                f"the chat template of {chat.tokenizer.name_or_path!r} writes no generation prompt:"
-                " set model.chat_template to a template that reads add_generation_prompt"
-            )
-        self._folds, self._splits = not self._takes_rules(), self._knows_thoughts()
+        self._prompt = self._generation_prompt()
+        self._folds = chat.folds or not self._takes_rules()
+        self.splits = self._knows_thoughts()
+        """Whether the template tells thoughts from answers."""
         self.stop_ids = chat.stop_ids | (self.grammar.stop_ids if calls else frozenset())
 
     @cached_property
@@ -92,12 +89,44 @@ class Conversation:
         own = list(ids)
         if own and own[-1] in self.stop_ids:
             own.pop()
-        answer, reasoning = self._thought(own) if self._splits else (own, "")
+        answer, reasoning, opening = self._thought(own) if self.splits else (own, "", "")
+        text, calls = self.chat.text(answer), list[ToolCall]()
         if tools:
             said, calls = self.grammar.read(str(self.chat.tokenizer.decode(answer)), tools)
-            if calls:
-                return SampledReply(list(ids), answer, said, reasoning, tuple(calls))
-        return SampledReply(list(ids), answer, self.chat.text(answer), reasoning)
+            text = said if calls else text
+        return SampledReply(list(ids), answer, text, reasoning, opening, tuple(calls))
+
+    def written(self, response: str) -> list[int]:
+        """Returns the tokens of a response that was not sampled, with its stop token.
+
+        A thought in tags is written as the template writes that of a last message. A template that
+        leaves it out has the thought in tags.
+        """
+        if not self.splits:
+            return self.chat.response(response)
+        text, thought, opened = response.strip(), "", False
+        tags = THOUGHTS[0]
+        for opening, closing in THOUGHTS:
+            if text.startswith(opening) and closing in text:
+                thought, _, text = text.removeprefix(opening).partition(closing)
+            if self._prompt.rstrip().endswith(opening):
+                tags, opened = (opening, closing), True
+        message = self.chat.harmless({"role": "assistant", "content": text.strip()})
+        thought = str(self.chat.harmless({**message, "content": thought.strip()})["content"])
+        apart = dict.fromkeys(("reasoning_content", "thinking"), thought) if thought else {}
+        ask = {"role": "user", "content": MARK}
+        said = self._rendered([ask, {**message, **apart}])
+        before = self.chat.render([ask], prompt=True)
+        if said.startswith(before) and thought in said:
+            words = said[len(before) :]
+        elif thought or opened:
+            opening = "" if opened else f"{tags[0]}\n"
+            words = f"{opening}{thought}\n{tags[1]}\n\n{message['content']}"
+        else:
+            words = message["content"]
+        ids = self.chat.ids(words)
+        end = next((n for n, token in enumerate(ids) if token in self.chat.stop_ids), None)
+        return [*ids, *self.chat.end_ids] if end is None else ids[: end + 1]
 
     def prompt(
         self,
@@ -129,62 +158,78 @@ class Conversation:
                 " call: set format = 'function' in the agent's class"
             )
         mark = MARK
-        while any(mark in str(message.get("content")) for message in messages):
+        while mark in str([*messages, *tools]):
             mark += "x"
         shown: list[dict[str, Any]] = []
         places: list[_Place] = []
-        for number, message in enumerate(messages):
+        sources = _sources(messages, replies)
+        for number, (message, source) in enumerate(zip(messages, sources, strict=True)):
+            _check_text(message)
             if message["role"] == "system" and not message["content"]:
                 continue
-            source = _source(message, replies)
             if source is None:
                 shown.append(harmless_calls(self.chat.harmless(message), self.chat.control))
             else:
                 places.append(_Place(*source, f"{mark}{number}z", f"{mark}{number}t"))
                 shown.append(places[-1].message(message))
-        return self._spliced(
-            self.chat.render(self._folded(shown), prompt=True, tools=tools), places
-        )
+        text = self.chat.render(self._folded(shown), prompt=True, tools=tools)
+        return self._spliced(text, places, mark)
 
-    def _spliced(self, text: str, places: Sequence["_Place"]) -> list[int]:
+    def _spliced(self, text: str, places: Sequence["_Place"], mark: str) -> list[int]:
         """Returns the tokens of a rendered text, with the replies' tokens at their places."""
         ids, start, action = list[int](), 0, list[int]()
         for place in places:
-            first, at = text.find(place.thought_mark, start), text.find(place.mark, start)
+            at = text.find(place.mark, start)
             if at < 0:  # the template leaves the message out
                 continue
-            head = text[start : at if first < 0 else min(first, at)]
-            opening = self._opening(head, called=bool(place.reply.tool_calls))
-            exact = opening == len(self._prompt)
-            whole = place.whole or (exact and (first >= 0 or not place.reply.reasoning))
-            if whole and opening:
-                cut = head.rindex(self._prompt[:opening]) + opening
-                head = head[:cut] + self._prompt[opening:]
-            elif place.reply.tool_calls:
-                whole, head = False, self.grammar.before(text[start:at])
-                head = head.replace(place.thought_mark, place.reply.reasoning)
-            else:
-                whole, head = False, text[start:at]
-            ids += self._joined(action, self._ids(head))
+            whole, head = self._head(text[start:at], place)
+            ids += self._joined(action, self._part(head, mark))
             action = list(place.reply.ids if whole else place.reply.answer_ids)
             start = at + len(place.mark)
             if place.reply.tool_calls:
                 start = self._end_of_message(text, start)
-        return ids + self._joined(action, self._ids(text[start:]))
+        return ids + self._joined(action, self._part(text[start:], mark))
 
-    def _opening(self, head: str, *, called: bool) -> int:
+    def _head(self, head: str, place: "_Place") -> tuple[bool, str]:
+        """Returns whether a reply stays whole, and the text before it.
+
+        Args:
+            head: the text between the reply before and the answer.
+            place: the reply.
+        """
+        if place.reply.tool_calls:
+            head = self.grammar.before(head)
+        before, shown, _ = head.partition(place.thought_mark)
+        opening = self._opening(before)
+        cut = before.rindex(self._prompt[:opening]) + opening
+        whole = place.whole
+        if not whole and opening == len(self._prompt):
+            # White space is the model's own, and tells no thoughts apart.
+            whole = bool(shown) or _squeezed(before[cut:]) == _squeezed(place.reply.opening)
+        if opening and whole:
+            return True, before[:cut] + self._prompt[opening:]
+        thought = {"role": "assistant", "content": place.reply.reasoning}
+        return False, head.replace(place.thought_mark, self.chat.harmless(thought)["content"])
+
+    def _part(self, text: str, mark: str) -> tuple[int, ...]:
+        """Returns the tokens of a part of the rendered text."""
+        if mark in text:
+            raise TemplateError(
+                f"the chat template of {self.chat.tokenizer.name_or_path!r} writes a message of"
+                " the assistant twice, or not in its place: set model.chat_template to another one"
+            )
+        return self._ids(text)
+
+    def _opening(self, head: str) -> int:
         """Returns how many characters of the generation prompt precede a reply in the text.
 
         Args:
             head: the text between the reply before and this one.
-            called: the reply calls functions, so the template can write text between the two.
         """
         if self._prompt in head:
             return len(self._prompt)
         shorter = (self._prompt[:n] for n in range(len(self._prompt) - 1, 0, -1))
-        return next(
-            (len(part) for part in shorter if part in head if called or head.endswith(part)), 0
-        )
+        return next((len(part) for part in shorter if head.endswith(part)), 0)
 
     def _end_of_message(self, text: str, start: int) -> int:
         """Returns the place of the first stop token after ``start``."""
@@ -207,8 +252,8 @@ class Conversation:
         sampled = range(len(end) - 1, 0, -1)
         return [*action, *ids[next((n for n in sampled if list(action[-n:]) == end[:n]), 0) :]]
 
-    def _thought(self, ids: Sequence[int]) -> tuple[list[int], str]:
-        """Returns the tokens after the thought, and the text of the thought."""
+    def _thought(self, ids: Sequence[int]) -> tuple[list[int], str, str]:
+        """Returns the tokens after the thought, the text of the thought, and that with its tags."""
         text = str(self.chat.tokenizer.decode(list(ids)))
         channel, final = CHANNELS
         if text.startswith(CHANNELS):
@@ -216,14 +261,15 @@ class Conversation:
             if not found:  # a call
                 answer = text.partition("<|end|><|start|>assistant")[2]
             thought = thought.removeprefix(channel).partition("<|end|>")[0].strip()
-            return self._last(ids, text, len(text) - len(answer)), thought
+            end = len(text) - len(answer)
+            return self._last(ids, text, end), thought, text[:end]
         for opening, closing in THOUGHTS:
             opened = text.lstrip().startswith(opening) or self._prompt.rstrip().endswith(opening)
             end = text.rfind(closing) + len(closing) if closing in text else len(text) * opened
             if end:
                 thought = text[:end].removesuffix(closing).strip().removeprefix(opening).strip()
-                return self._last(ids, text, end), thought
-        return list(ids), ""
+                return self._last(ids, text, end), thought, text[:end]
+        return list(ids), "", ""
 
     def _last(self, ids: Sequence[int], text: str, start: int) -> list[int]:
         """Returns the tokens of the text from ``start`` on, without white space before it.
@@ -237,6 +283,30 @@ class Conversation:
         answer = text[start:].strip()
         same = str(decode(list(ids[place:]))).strip() == answer
         return list(ids[place:]) if same else self.chat.ids(answer)
+
+    def _generation_prompt(self) -> str:
+        """Returns the text that begins the assistant's next message.
+
+        A template such as Mistral's has no such text: the end of the user's message takes its
+        place. The assistant's words must follow it.
+
+        Raises:
+            TemplateError: the template begins the message in another way than it asks for it.
+        """
+        ask = [{"role": "user", "content": MARK}]
+        asked = self.chat.render(ask, prompt=True)
+        if found := asked[len(self.chat.render(ask)) :]:
+            return found
+        end = asked.rpartition(MARK)[2]
+        said = self.chat.render([*ask, {"role": "assistant", "content": MARK}])
+        gap = said.rpartition(MARK)[0].rpartition(MARK)[2].removeprefix(end)
+        if not end or gap.strip():
+            raise TemplateError(
+                f"the chat template of {self.chat.tokenizer.name_or_path!r} writes no generation"
+                f" prompt, but begins the assistant's messages with {gap[:30]!r}: set"
+                " model.chat_template to a template that reads add_generation_prompt"
+            )
+        return end
 
     def _takes_rules(self) -> bool:
         """Whether the template has a place for a system message, or leaves it out on purpose."""
@@ -301,33 +371,64 @@ class _Place:
         return marked
 
 
-def _source(
-    message: Mapping[str, Any], replies: Sequence[SampledReply]
-) -> tuple[SampledReply, bool, bool] | None:
-    """Returns the reply that a message holds, or None; and two facts of a :class:`_Place`.
+def _sources(
+    messages: Sequence[Mapping[str, Any]], replies: Sequence[SampledReply]
+) -> list[tuple[SampledReply, bool, bool] | None]:
+    """Returns the reply that each message holds, or None; and two facts of a :class:`_Place`.
+
+    Replies are in the order of time: if several have the same text, the last message holds the
+    latest one. So messages keep their replies as the conversation grows.
 
     Raises:
         AgentFailure: the text of a reply was changed, and the message claims to be the reply.
     """
-    if message["role"] != "assistant":
-        return None
-    replay = message.get("replay") or {}
-    if replay.get("api") == API:
-        reply = replies[replay["call"]]
-        if message["content"] != reply.text:
-            raise AgentFailure(
-                f"a message claims to be the model's reply {reply.text!r}, and has the text"
-                f" {message['content']!r}: leave out its 'replay', or keep the text"
-            )
-        if not same_calls(message, reply.tool_calls):
-            raise AgentFailure(
-                "a message claims to be a reply of the model, and has other calls of functions:"
-                " leave out its 'replay', or keep the calls"
-            )
-        return reply, False, True
-    for reply in reversed(replies):
-        if message["content"] in (reply.text, reply.whole) and same_calls(
-            message, reply.tool_calls
-        ):
-            return reply, message["content"] != reply.text, False
-    return None
+    found: list[tuple[SampledReply, bool, bool] | None] = []
+    later = len(replies)  # the number of the reply after this message
+    for message in reversed(messages):
+        content, replay = message["content"], message.get("replay") or {}
+        if message["role"] != "assistant":
+            found.append(None)
+        elif replay.get("api") == API:
+            later = replay["call"]
+            if not 0 <= later < len(replies):
+                raise AgentFailure(
+                    f"a message claims to be reply {later} of the model, which gave {len(replies)}:"
+                    " 'replay' belongs to the episode of its reply"
+                )
+            found.append((replies[later], False, True))
+            if not same_calls(message, replies[later].tool_calls):
+                raise AgentFailure(
+                    "a message claims to be a reply of the model, and has other calls of functions:"
+                    " leave out its 'replay', or keep the calls"
+                )
+            if content != replies[later].text:
+                raise AgentFailure(
+                    f"a message claims to be the model's reply {replies[later].text!r}, and has the"
+                    f" text {content!r}: leave out its 'replay', or keep the text"
+                )
+        else:
+            same = (n for n in range(later - 1, -1, -1) if _holds(message, replies[n]))
+            number = next(same, None)
+            if number is None:
+                found.append(None)
+            else:
+                later = number
+                found.append((replies[later], content != replies[later].text, False))
+    return found[::-1]
+
+
+def _holds(message: Mapping[str, Any], reply: SampledReply) -> bool:
+    return message["content"] in (reply.text, reply.whole) and same_calls(message, reply.tool_calls)
+
+
+def _squeezed(text: str) -> str:
+    """Returns the text without white space."""
+    return "".join(text.split())
+
+
+def _check_text(message: Mapping[str, Any]) -> None:
+    if not isinstance(message["content"], str):
+        raise AgentFailure(
+            f"a message of the {message['role']} has the content {message['content']!r:.80}: the"
+            " policy reads text only; use an environment or an agent without pictures"
+        )

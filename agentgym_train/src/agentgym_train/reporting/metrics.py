@@ -61,6 +61,7 @@ def totals(
     task_difficulty: Mapping[str, int] | None = None,
     *,
     raw_groups: Sequence[Group] | None = None,
+    learns: bool = False,
     version: int = 0,
 ) -> dict[str, float]:
     """Returns the sums from which :func:`means` computes rates, over the groups of all processes.
@@ -73,6 +74,7 @@ def totals(
         task_difficulty: the difficulty of each listed task, if the environment lists them. A step
             with an unlisted task has no mean difficulty.
         raw_groups: the groups with the rewards before scorers changed them, if there are scorers.
+        learns: whether the agent learns between attempts; ``attempts`` is counted only then.
         version: optimizer steps before the update.
     """
     on_policy = [g for g in groups if not g.from_dataset]
@@ -114,6 +116,8 @@ def totals(
         "filtered_tokens": sum(t.length for g in groups for t in g.filtered),
         "late": sum(t.late for g in groups for t in g.played),
     }
+    if learns:
+        sums["attempts"] = sum(t.attempts for t in episodes)
     if raw_groups is not None:
         numbers = {g.number for g in rated}
         sums["env_return"] = sum(
@@ -159,8 +163,9 @@ def means(sums: Mapping[str, float]) -> dict[str, float]:
     if not sums["rated"]:
         return counts
     rates = {name: sums[name] / sums["rated"] for name in PER_EPISODE}
-    if "env_return" in sums:
-        rates["env_return"] = sums["env_return"] / sums["rated"]
+    for name in ("attempts", "env_return"):
+        if name in sums:
+            rates[name] = sums[name] / sums["rated"]
     if sums["graded"] == sums["rated"]:
         rates["difficulty"] = sums["difficulty"] / sums["rated"]
     turns, groups, tokens = (max(sums[name], 1.0) for name in ("turns", "groups", "rated_tokens"))

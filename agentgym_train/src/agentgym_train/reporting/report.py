@@ -255,6 +255,6 @@ def as_text(t: Trajectory) -> str:
         parts.append(
             f"    {shown}\n\n**{number}.**"
             f" `{turn.action or ' '}`{reward}{' (not understood)' if turn.invalid else ''}"
-            f"{' (cut)' if turn.cut else ''}\n"
+            f"{' (cut)' if turn.cut else ''}{' (lesson)' if turn.lesson else ''}\n"
         )
     return "\n".join(parts)

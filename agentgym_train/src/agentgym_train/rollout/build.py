@@ -6,13 +6,14 @@ from typing import Any
 
 import torch
 
-from agentgym_envs import agents, pool
+from agentgym_envs import pool
 from agentgym_envs.agents import AgentFactory, EpisodeOpening, open_episode
 from agentgym_envs.agents.chat import ChatAgent, ReactAgent
+from agentgym_envs.errors import AgentFailure
 from agentgym_envs.pool import EnvDescription, EnvPool
 from agentgym_train import plugins
 from agentgym_train.config import Config
-from agentgym_train.config.schema import agent_format
+from agentgym_train.config.schema import load_agent
 from agentgym_train.data.types import Call
 from agentgym_train.distributed import Distributed
 from agentgym_train.errors import ConfigError
@@ -68,7 +69,7 @@ def sampling(config: Config, chat: ChatTokens) -> SamplingOptions:
     If the agent's responses are calls of functions, the token that ends a message with a call stops
     a response too.
     """
-    calls = agent_format(config.agent) == "function"
+    calls = load_agent(config.agent).format == "function"
     return SamplingOptions(
         temperature=config.rollout.temperature,
         max_new_tokens=config.rollout.max_new_tokens,
@@ -97,6 +98,7 @@ def make_collector(
         retries=config.env.retries,
         batch_wait=config.rollout.batch_wait,
         max_rows=config.rollout.max_rows,
+        attempts=config.attempts,
         **options,
     )
 
@@ -108,8 +110,7 @@ def make_agent(config: Config) -> AgentFactory:
         AgentGymError: the agent cannot be loaded, or does not take an option.
         ConfigError: the agent uses no model, or it has another format of responses.
     """
-    options = {key: value for key, value in config.agent.items() if key != "name"}
-    agent = agents.load(str(config.agent.get("name", "chat")), options)
+    agent = load_agent(config.agent)
     if not agent.needs_client:
         raise ConfigError(
             f"agent.name={agent.name!r} takes no keyword 'client', so it uses no model and cannot"
@@ -124,20 +125,22 @@ def player_maker(
 ) -> Callable[..., Player] | None:
     """Returns what creates the players of a collector; None: its default player.
 
-    The default player is the fast path of the agents ``chat`` and ``react``. It needs a template
-    that keeps earlier messages, and an agent that sends all of them.
+    The default player is the fast path of the agents ``chat`` and ``react``. It needs an agent that
+    sends all messages, and a template that keeps them and does not tell thoughts from answers.
     """
-    if chat.grows and _is_chat(agent):
-        return None
     conversation = Conversation(chat, calls=agent.format == "function")
+    if chat.grows and not conversation.splits and _is_chat(agent):
+        return None
 
-    def opening(info: Mapping[str, Any]) -> EpisodeOpening:
+    def opening(info: Mapping[str, Any], memory: Sequence[Any]) -> EpisodeOpening:
         return open_episode(
             info,
             task_id=str(info.get("task_id", "")),
+            attempt=len(memory),
             rules=description.rules,
             format_rules=description.format_rules,
             tools=description.tools,
+            memory=memory,
         )
 
     return lambda _, **limits: AgentPlayer(agent.make, opening, conversation, **limits)
@@ -167,7 +170,7 @@ def replay(agent: AgentFactory) -> Replay | None:
 
 
 def try_agent(config: Config, description: EnvDescription, chat: ChatTokens) -> None:
-    """Lets an agent ask its model once, about an empty observation.
+    """Lets an agent ask its model once, about an empty observation and an empty ``info``.
 
     Raises:
         AgentGymError: the agent fails, or the chat template refuses its messages.
@@ -176,7 +179,12 @@ def try_agent(config: Config, description: EnvDescription, chat: ChatTokens) -> 
     if make := player_maker(agent, description, chat):
         size = {"max_context": sys.maxsize, "max_new_tokens": 1}
         steps = make("", **size).turn("", {"goal": "", "task_id": ""})
-        next(steps)
+        try:
+            next(steps)
+        except AgentFailure as error:
+            if error.__cause__ is None:
+                raise
+            return  # the agent's own error can be due to the empty ``info``
         steps.close()
 
 

@@ -2,6 +2,10 @@
 
 A failed episode is retried on a fresh environment.
 
+An agent that learns can have several attempts at a task in an episode. The agent's lesson and the
+next attempt, from the same start, follow an attempt without success. The trajectory has all of
+them.
+
 An environment with several agents asks one agent at a time (``info["seat"]``). It returns the
 results of a step for each agent (``info["rewards"]`` and others; see
 :class:`agentgym_envs.multi.env.SeatsEnv`). Each agent has a separate trajectory.
@@ -18,15 +22,17 @@ from dataclasses import dataclass, field
 from itertools import islice
 from threading import Lock
 from types import MappingProxyType
+from typing import Any
 
 from agentgym_envs.errors import ContextExceeded, EnvFailure, EnvTimeout, NeighbourFailed
 from agentgym_envs.pool import EnvPool, PoolResult
 from agentgym_envs.tasks import stable_hash
-from agentgym_train.data.types import Call, EpisodeFailure, EpisodeStatus, Group, Trajectory, Turn
+from agentgym_train.data.types import Call, EpisodeFailure, EpisodeStatus, Group, Turn
 from agentgym_train.models.chat import ChatTokens
 from agentgym_train.protocols import ActionSample, Generator, GeneratorSession, SamplingOptions
-from agentgym_train.rollout.policy_client import Player, Steps, StreamPlayer
-from agentgym_train.rollout.responses import EnvResponses, step_result
+from agentgym_train.rollout.episode import AgentState, Episode, new_trajectory
+from agentgym_train.rollout.policy_client import Player, StreamPlayer
+from agentgym_train.rollout.responses import EnvResponses
 from agentgym_train.rollout.tasks import EpisodeStart
 
 log = logging.getLogger(__name__)
@@ -36,38 +42,12 @@ PATIENCE = 2.0  # seconds that ``stop`` waits for a collection to end
 
 
 @dataclass
-class _AgentState:
-    """One agent of an episode."""
-
-    row: int
-    """The agent's row in its generator's session."""
-    trajectory: Trajectory
-    player: Player
-    steps: Steps | None = None
-    """The turn in progress."""
-    tokens: int = 0
-    """Tokens of the generator's row."""
-
-
-@dataclass
-class _Episode:
-    """An episode in one pool slot."""
-
-    slot: int
-    start: EpisodeStart
-    agents: dict[str, _AgentState]
-    """By name."""
-    failures: int = 0
-    done: bool = False
-
-
-@dataclass
 class _GeneratorSlot:
     """A generator's session, and the agents that it samples for."""
 
     session: GeneratorSession
     in_background: bool
-    waiting: dict[int, tuple[_Episode, _AgentState]] = field(default_factory=dict)
+    waiting: dict[int, tuple[Episode, AgentState]] = field(default_factory=dict)
     """By row: the agents whose next action is requested."""
 
 
@@ -88,6 +68,8 @@ class EpisodeCollector:
         retries: fresh environments per episode after failures of its environment.
         batch_wait: maximum time, in seconds, that ready episodes wait for slower ones.
         max_rows: maximum number of rows in progress, over all agents; 0: no limit.
+        attempts: maximum number of attempts at a task in an episode. More than 1 need players with
+            ``end`` and ``next_attempt``.
         agents: names of the environment's agents; empty if it has one agent.
         opponents: generators of the agents that the policy does not play, by agent.
         keep_next: keep the prompt after the last action of an episode that is truncated at the
@@ -107,13 +89,14 @@ class EpisodeCollector:
         retries: int = 3,
         batch_wait: float = 10.0,
         max_rows: int = 0,
+        attempts: int = 1,
         agents: Sequence[str] = (),
         opponents: Mapping[str, Generator] = MappingProxyType({}),
         keep_next: bool = False,
     ):
         self.pool, self.chat, self.max_context = pool, chat, max_context
         self._make_player = make_player or (lambda _, **limits: StreamPlayer(chat, **limits))
-        self.retries, self.batch_wait = retries, batch_wait
+        self.retries, self.batch_wait, self.attempts = retries, batch_wait, attempts
         self.keep_next = keep_next
         self.generators = {
             agent: opponents.get(agent, generator) for agent in agents or SINGLE_AGENT
@@ -139,7 +122,7 @@ class EpisodeCollector:
 
         Args:
             starts: at most as many as the pool has environments.
-            max_turns: the horizon, in turns of an agent.
+            max_turns: the horizon of an attempt, in turns of an agent.
             sampling: sampling options.
             noise: fixes the sampling noise, together with an episode's group, its index in the
                 group, and the agent.
@@ -170,11 +153,11 @@ class EpisodeCollector:
         self._responses = EnvResponses(self.pool, self.batch_wait)
         self._slots, rows = self._start_sessions(starts, sampling, noise)
         episodes = [
-            _Episode(
+            Episode(
                 n,
                 start,
                 {
-                    a: _AgentState(rows[a][n], _new_trajectory(start, a), self._player(a))
+                    a: AgentState(rows[a][n], new_trajectory(start, a), self._player(a))
                     for a in self.generators
                 },
             )
@@ -194,9 +177,9 @@ class EpisodeCollector:
                     groups[episode.start, agent].trajectories.append(state.trajectory)
         return list(groups.values())
 
-    def _play(self, episodes: Sequence[_Episode], slots: Sequence[_GeneratorSlot]) -> None:
+    def _play(self, episodes: Sequence[Episode], slots: Sequence[_GeneratorSlot]) -> None:
         """Plays the episodes to their ends."""
-        upcoming, playing = iter(episodes), list[_Episode]()
+        upcoming, playing = iter(episodes), list[Episode]()
         while True:
             playing = [episode for episode in playing if not episode.done]
             for episode in islice(upcoming, self._max_episodes - len(playing)):
@@ -257,40 +240,55 @@ class EpisodeCollector:
                 rows[agent] = [place * len(starts) + n for n in range(len(starts))]
         return slots, rows
 
-    def _advance(self, episode: _Episode, result: PoolResult) -> None:
+    def _advance(self, episode: Episode, result: PoolResult) -> None:
         """Processes a response, and requests the next agent's action unless the episode is over."""
         if result.error is not None:
             self._retry(episode, result.error)
             return
         info = result.info or {}
         agent = "" if "" in episode.agents else str(info["seat"])
-        self._credit(
-            episode, result, begun=any(state.trajectory.turns for state in episode.agents.values())
-        )
-        state, turns = episode.agents[agent], episode.agents[agent].trajectory.turns
-        if result.terminated:
-            self._end(episode, EpisodeStatus.COMPLETED)
-        elif result.truncated or len(turns) >= self._max_turns:
-            if self.keep_next:
-                state.trajectory.next_call = _next_call(state.player, result)
-            self._end(episode, EpisodeStatus.TRUNCATED_HORIZON)
+        episode.credit(result)
+        state = episode.agents[agent]
+        played = len(state.trajectory.last_attempt)
+        if result.terminated or result.truncated or played >= self._max_turns:
+            self._end_attempt(episode, state, result)
         else:
-            turns.append(Turn(result.observation))
+            state.trajectory.turns.append(Turn(result.observation))
             state.steps = state.player.turn(result.observation, info)
             self._continue(episode, state, None)
 
-    def _continue(self, episode: _Episode, state: _AgentState, sample: ActionSample | None) -> None:
-        """Continues an agent's turn up to its next request or its response."""
+    def _end_attempt(self, episode: Episode, state: AgentState, result: PoolResult) -> None:
+        """Ends the episode, or asks all agents for the lessons that precede the next attempt."""
+        if len(episode.memory) + 1 < self.attempts and not episode.solved:
+            for each in episode.agents.values():
+                own = result.observation if each is state else None
+                each.begin_lesson(own, truncated=not result.terminated)
+                self._continue(episode, each, None)
+        elif result.terminated:
+            self._end(episode, EpisodeStatus.COMPLETED)
+        else:
+            if self.keep_next:
+                state.trajectory.next_call = _next_call(state.player, result)
+            self._end(episode, EpisodeStatus.TRUNCATED_HORIZON)
+
+    def _continue(self, episode: Episode, state: AgentState, sample: ActionSample | None) -> None:
+        """Continues an agent's turn up to its next request, its response or its lesson."""
         assert state.steps is not None
         turns = state.trajectory.turns
         try:
             # A generator that has not begun accepts None only.
             request = state.steps.send(sample)  # type: ignore[arg-type]
         except StopIteration as response:
+            if turns[-1].lesson:
+                self._learn(episode, state, response.value)
+                return
             turns[-1].action = response.value
             self._responses.expect(episode.slot)
             self.pool.send(episode.slot, turns[-1].action)
         except ContextExceeded:
+            if turns[-1].lesson:
+                self._learn(episode, state, None)
+                return
             if not turns[-1].calls:
                 turns.pop()
             self._end(episode, EpisodeStatus.TRUNCATED_CONTEXT)
@@ -303,48 +301,37 @@ class EpisodeCollector:
             slot.session.submit(state.row, request.ids)
             slot.waiting[state.row] = episode, state
 
-    def _credit(self, episode: _Episode, result: PoolResult, *, begun: bool) -> None:
-        """Adds the results of a step to each agent's latest turn."""
-        info = result.info or {}
-        for agent, state in episode.agents.items():
-            trajectory = state.trajectory
-            trajectory.task_id = str(info.get("task_id", ""))
-            if not begun:
-                continue
-            step = step_result(result, agent, trajectory.total_reward)
-            if trajectory.turns:
-                trajectory.turns[-1].reward += step.reward
-                trajectory.turns[-1].invalid |= step.invalid
-            trajectory.score, trajectory.success = step.score, step.success
+    def _learn(self, episode: Episode, state: AgentState, lesson: Any) -> None:
+        """Notes a lesson; after the last agent's, the next attempt begins at the same start."""
+        if episode.learn(state, lesson):
+            self._reset(episode)
 
-    def _act(self, episode: _Episode, state: _AgentState, sample: ActionSample) -> None:
+    def _act(self, episode: Episode, state: AgentState, sample: ActionSample) -> None:
         call = state.trajectory.turns[-1].calls[-1]
         call.action_ids, call.logps, call.version = sample.ids, sample.logps, sample.version
         call.cut = sample.ids[-1] not in self._sampling.stop_ids
         state.tokens += len(sample.ids)
         self._continue(episode, state, sample)
 
-    def _reset(self, episode: _Episode) -> None:
+    def _reset(self, episode: Episode) -> None:
         self._responses.expect(episode.slot)
         episode.start.reset(self.pool, episode.slot)
 
-    def _end(self, episode: _Episode, status: EpisodeStatus) -> None:
+    def _end(self, episode: Episode, status: EpisodeStatus) -> None:
         episode.done = True
         for agent, state in episode.agents.items():
             state.trajectory.status = status
             self._slots[agent].session.finish(state.row)
 
-    def _retry(self, episode: _Episode, error: EnvFailure) -> None:
-        """Starts the episode again from its seed, or gives it up after too many failures.
+    def _retry(self, episode: Episode, error: EnvFailure) -> None:
+        """Starts the episode again from its first attempt, or gives it up after too many failures.
 
         A failure of another episode in the same worker process does not count.
         """
         seed, task_id = episode.start.seed, next(iter(episode.agents.values())).trajectory.task_id
-        played = sum(len(state.trajectory.turns) for state in episode.agents.values())
-        for agent, state in episode.agents.items():
-            late = state.trajectory.late
-            state.trajectory = _new_trajectory(episode.start, agent, task_id, late=late)
-            state.player, state.steps, state.tokens = self._player(agent), None, 0
+        turns = [turn for state in episode.agents.values() for turn in state.trajectory.turns]
+        played = sum(not turn.lesson for turn in turns)
+        episode.restart(self._player)
         if not isinstance(error, NeighbourFailed):
             episode.failures += 1
             given_up = episode.failures > self.retries
@@ -378,12 +365,6 @@ def _next_call(player: Player, result: PoolResult) -> Call | None:
         return None
     finally:
         steps.close()
-
-
-def _new_trajectory(
-    start: EpisodeStart, agent: str, task_id: str = "", *, late: int = 0
-) -> Trajectory:
-    return Trajectory(task_id or start.task_id or "", start.seed, agent=agent, late=late)
 
 
 def noise_seeds(starts: Sequence[EpisodeStart], noise: str) -> list[int]:

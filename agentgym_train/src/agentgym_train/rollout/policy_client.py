@@ -10,7 +10,8 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agentgym_envs.agents import EpisodeOpening
+from agentgym_envs.agents import EpisodeEnding, EpisodeOpening
+from agentgym_envs.agents.base import checked_lesson
 from agentgym_envs.errors import AgentFailure, AgentGymError, ContextExceeded
 from agentgym_envs.models.answers import ModelReply, TokenUsage
 from agentgym_envs.models.calls import with_ids
@@ -57,6 +58,22 @@ class Player:
         """
         raise NotImplementedError
 
+    def end(self, ending: EpisodeEnding) -> Steps:
+        """Ends an attempt and returns the agent's lesson for the next one.
+
+        Raises:
+            ContextExceeded: see :meth:`turn`.
+        """
+        raise NotImplementedError
+
+    def next_attempt(self, memory: Sequence[Any]) -> None:
+        """Starts another attempt of the episode.
+
+        Args:
+            memory: see :func:`agentgym_envs.agents.open_episode`.
+        """
+        raise NotImplementedError
+
     def check_room(self, tokens: int) -> None:
         """Raises ``ContextExceeded`` if an action does not fit behind so many tokens."""
         if tokens + self.max_new_tokens > self.max_context:
@@ -92,11 +109,11 @@ class StreamPlayer(Player):
 
 
 class AgentPlayer(Player):
-    """Any agent.
+    """Any agent. Each attempt has a new one; the samples of an episode go on.
 
     Args:
         make: creates the agent from its client.
-        opening: creates the opening from the first ``info``.
+        opening: creates the opening from the first ``info`` and the memory of earlier attempts.
         conversation: renders the agent's messages.
         limits: see :class:`Player`.
     """
@@ -104,21 +121,22 @@ class AgentPlayer(Player):
     def __init__(
         self,
         make: Callable[["PolicyClient"], Any],
-        opening: Callable[[Mapping[str, Any]], EpisodeOpening],
+        opening: Callable[[Mapping[str, Any], Sequence[Any]], EpisodeOpening],
         conversation: Conversation,
         **limits: int,
     ):
         super().__init__(**limits)
         self._client = PolicyClient(self, conversation)
-        self._agent, self._opening = make(self._client), opening
+        self._make, self._opening = make, opening
         self._started = False
+        self.next_attempt(())
 
     def turn(self, observation: str, info: Mapping[str, Any]) -> Steps:
         """Runs the agent's ``act``, before the first turn its ``start`` too."""
         asked = len(self._client.replies)
         if not self._started:
             self._started = True
-            yield from self._run("start", self._opening(info))
+            yield from self._run("start", self._opening(info, self._memory))
         response = yield from self._run("act", observation, info)
         if not isinstance(response, str):
             raise AgentFailure(
@@ -131,9 +149,15 @@ class AgentPlayer(Player):
             )
         return response
 
-    def end(self, ending: Any) -> Steps:
-        """Runs the agent's ``end``; returns its lesson for the next attempt."""
-        return (yield from self._run("end", ending))
+    def end(self, ending: EpisodeEnding) -> Steps:
+        """Runs the agent's ``end``. An agent without a turn in this attempt has no lesson."""
+        if not self._started:
+            return None
+        return checked_lesson(self._agent, (yield from self._run("end", ending)))
+
+    def next_attempt(self, memory: Sequence[Any]) -> None:
+        """Replaces the agent by a new one with the memory."""
+        self._agent, self._memory, self._started = self._make(self._client), tuple(memory), False
 
     @property
     def _name(self) -> str:

@@ -1,14 +1,16 @@
 """Episodes from the result files of ``agentgym eval``, of an oracle or of any agent.
 
-The responses of a line are used unchanged. The run's tokenizer and chat template convert them to
-tokens. Their log-probabilities at sampling are unknown. ``algorithm = sft`` learns from these
+The responses of a line are used unchanged. The run's agent, tokenizer and chat template convert
+them to tokens: the samples are those that the agent would have with these responses of its model.
+Their log-probabilities at sampling are unknown. ``algorithm = sft`` learns from these
 episodes. With ``pairs = true`` a group has a better and a worse episode of a task, for
 ``algorithm = dpo``.
 """
 
 import logging
+import sys
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from agentgym_envs.evaluate.record import EpisodeRow
@@ -19,10 +21,12 @@ from agentgym_train.config import Config
 from agentgym_train.config.constraints import Name, Share
 from agentgym_train.data import recorded
 from agentgym_train.data.recorded import EpochSampler
-from agentgym_train.data.types import Call, Group, Trajectory, Turn
+from agentgym_train.data.types import Group, Trajectory, Turn
 from agentgym_train.errors import ConfigError
-from agentgym_train.models.chat import ChatTokens
-from agentgym_train.protocols import RunContext, Source, StepPlan
+from agentgym_train.models.conversation import Conversation
+from agentgym_train.protocols import ActionSample, RunContext, Source, StepPlan
+from agentgym_train.rollout.build import make_agent, player_maker
+from agentgym_train.rollout.policy_client import Player, StreamPlayer
 from agentgym_train.sources.rollout import check_agent
 
 log = logging.getLogger(__name__)
@@ -94,15 +98,20 @@ class Dataset(Source):
         """Reads the files and converts the episodes to tokens.
 
         Raises:
-            ConfigError: no episode fits into the context.
+            ConfigError: no episode fits into the context, or the agent asks its model more than
+                once in a turn.
         """
-        reader = FORMATS[context.config.env.action_format](context.training.tools)
-        limit = context.config.model.max_context
+        config, chat = context.config, context.chat
+        reader = FORMATS[config.env.action_format](context.training.tools)
+        limit, free = config.model.max_context, {"max_context": sys.maxsize, "max_new_tokens": 0}
+        make = player_maker(make_agent(config), context.training, chat)
+        written = Conversation(chat).written if make else chat.response
+        make = make or (lambda _, **limits: StreamPlayer(chat, **limits))
         made = [
-            [trajectory(row, context.chat, reader) for row in rows]
-            for rows in options.units(context.config)
+            [trajectory(row, make("", **free), written, reader) for row in rows]
+            for rows in options.units(config)
         ]
-        fit = [unit for unit in made if all(t.length <= limit for t in unit)]
+        fit = [unit for unit in made if all(_longest(t) <= limit for t in unit)]
         if dropped := len(made) - len(fit):
             log.warning(
                 "%d of %d episodes or pairs do not fit into model.max_context=%d and are left out",
@@ -132,33 +141,53 @@ class Dataset(Source):
         return [Group(number, unit, from_dataset=True) for number, unit in units.items()]
 
 
-def trajectory(row: EpisodeRow, chat: ChatTokens, reader: ResponseFormat) -> Trajectory:
+def trajectory(
+    row: EpisodeRow, player: Player, written: Callable[[str], list[int]], reader: ResponseFormat
+) -> Trajectory:
     """Returns a line of results as a trajectory.
 
     Args:
         row: the line.
-        chat: converts text to tokens.
+        player: plays the agent, whose model gives the responses of the line.
+        written: returns the tokens of a response.
         reader: the run's action format.
+
+    Raises:
+        ConfigError: the agent asks its model more than once in a turn.
     """
     turns: list[Turn] = []
+    info = {"goal": row.get("goal", ""), "task_id": row["task_id"]}
     for played, response in zip(row["turns"], recorded.responses(row, reader), strict=True):
-        observation = played["observation"]
-        ids = (
-            chat.between(turns[-1].calls[-1].action_ids, observation)
-            if turns
-            else chat.opening(observation)
-        )
-        action = chat.response(response)
-        turns.append(
-            Turn(
-                observation,
-                [Call(ids, action, [0.0] * len(action))],  # the log-probabilities are unknown
-                action=response,
-                reward=played["reward"],
-                invalid=played["invalid"],
+        steps = player.turn(played["observation"], info)
+        call = next(steps).call
+        call.action_ids = written(response)
+        call.logps = [0.0] * len(call.action_ids)  # unknown
+        try:
+            steps.send(ActionSample(call.action_ids, call.logps, call.version))
+        except StopIteration:
+            turns.append(
+                Turn(
+                    played["observation"],
+                    [call],
+                    action=response,
+                    reward=played["reward"],
+                    invalid=played["invalid"],
+                )
             )
-        )
+        else:
+            raise ConfigError(
+                "agent: it asks its model more than once in a turn, and results have one response"
+                ' per turn: set agent.name to "chat" or "react"'
+            )
     return Trajectory(row["task_id"], 0, turns, score=row["score"], success=row["success"])
+
+
+def _longest(trajectory: Trajectory) -> int:
+    """Returns the tokens of the longest sample."""
+    return max(
+        sum(len(call.prompt_ids) + len(call.action_ids) for call in calls)
+        for calls in trajectory.samples
+    )
 
 
 def _pairs(rows: Sequence[EpisodeRow], score: float) -> list[list[EpisodeRow]]:

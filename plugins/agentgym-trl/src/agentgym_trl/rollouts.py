@@ -71,7 +71,7 @@ class Rollouts:
             raise ArgumentError(f"{env_id} is for several agents: choose one of seats= {seats}")
         self.env_id, self.turns, self._workers = env_id, turns, workers
         self._tokenizer, self._max_context = tokenizer, max_context
-        self._chat = ChatTokens(tokenizer, self.description.instructions)
+        self._chat = ChatTokens(tokenizer, self.description.instructions, section="tokenizer")
         self._horizon = Horizon(curriculum) if curriculum else None
         self._pool: EnvPool | None = None
 
