@@ -1,5 +1,7 @@
 """Agents with inner calls, windows and thoughts: which samples their episodes have."""
 
+from itertools import pairwise
+
 import gymnasium
 import pytest
 import tiny
@@ -12,6 +14,7 @@ from agentgym_envs.errors import AgentFailure
 from agentgym_envs.pool import describe
 from agentgym_train.data.types import EpisodeStatus
 from agentgym_train.models.chat import ChatTokens
+from agentgym_train.protocols import ActionSample
 from agentgym_train.rollout.build import player_maker
 from agentgym_train.rollout.tasks import EpisodeStart
 
@@ -204,3 +207,40 @@ def test_an_agent_that_cannot_be_trained_is_one_line(described, plan, agent, wor
     factory = agents.AgentFactory(agent.__name__, agent, {})
     with raises(AgentFailure, *words):
         played(described, factory, plan)
+
+
+def test_a_summary_goes_on_beyond_the_context(described):
+    """The episode has four times the tokens of the context; a memory is a call like any other."""
+    description = described["react"]
+    chat = ChatTokens(tiny.tokenizer(tiny.CHATML), "", must_grow=False)
+    facts = description._replace(rules="Walk.", format_rules="")
+    make = player_maker(agents.load("summary", {"share": 0.4}), facts, chat)
+    limits = {"max_context": 500, "max_new_tokens": 40}
+    player, calls, row, responses = make("", **limits), [], [], set()
+    for turn in range(60):
+        steps, sample = player.turn(f"Exits: north {turn}", {"goal": "take the lamp"}), None
+        try:
+            while True:
+                request = steps.send(sample)
+                row = [*row[: request.kept], *request.ids]
+                assert len(row) + 40 <= 500
+                asked = "write a memory" in chat.tokenizer.decode(row).rpartition("user")[2]
+                text = f"I was at {turn}." if asked else "Thought: on.\nAction: go north"
+                ids = [*chat.ids(text), chat.end_ids[-1]]
+                row += ids
+                calls.append((request.call, asked, turn, list(row)))
+                sample = ActionSample(ids, [0.0] * len(ids), 0)
+        except StopIteration as response:
+            responses.add(response.value)
+    assert responses == {"Thought: on.\nAction: go north"}
+    rewritten = [turn for _, asked, turn, _ in calls if asked]
+    assert len(rewritten) >= 4
+    # A memory continues the sample that it ends, and the next call starts one.
+    numbers = [call.sample for call, *_ in calls]
+    assert numbers == sorted(numbers)
+    assert numbers[-1] == len(rewritten)
+    for (_, asked, turn, _), (_, _, _, after) in pairwise(calls):
+        if asked:
+            assert f"I was at {turn}." in chat.tokenizer.decode(after)
+            assert f"north {turn - 1}<" not in chat.tokenizer.decode(after)
+    assert sum(len(call.prompt_ids) for call, *_ in calls) > 4 * 500
