@@ -70,7 +70,7 @@ def test_an_environment_cannot_write_special_tokens():
 
 
 def test_a_template_that_rewrites_earlier_turns_is_refused_with_the_place():
-    with raises(TemplateError, "<think>", "model.chat_template_kwargs"):
+    with raises(TemplateError, "<think>", "model.chat_template"):
         tiny.chat(tiny.FORGETFUL)
 
 
