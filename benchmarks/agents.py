@@ -115,10 +115,9 @@ def learn(folder: Path) -> None:
             if not finished(own):
                 subprocess.run(command, check=True)
             lines = [json.loads(line) for line in (own / "metrics.jsonl").read_text().splitlines()]
-            seconds = sum(sum(line["time"].values()) for line in lines)
             shares = [shown(finished(own)[when]["success"]) for when in ("before", "after")]
-            rows.append([learner, seed, *shares, f"{lines[-1]['samples']:.1f}", f"{seconds:.0f}"])
-    head = ["agent", "seed", "before", "after", "samples of an episode", "seconds of training"]
+            rows.append([learner, seed, *shares, f"{lines[-1]['samples']:.1f}"])
+    head = ["agent", "seed", "before", "after", "samples of an episode"]
     write("learn", head, rows)
 
 
