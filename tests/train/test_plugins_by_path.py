@@ -62,6 +62,20 @@ def test_every_kind_has_both_forms(home, kind):
     assert plugins.make(kind, {"name": f"{module}:Scaled", "size": 2}).options.size == 2
 
 
+def test_the_file_of_an_agent_is_noted_with_the_sections_own_keys(home):
+    """``attempts`` belongs to the section and is no option of the agent."""
+    (home / "every_agent.py").write_text(
+        "class Learner:\n"
+        "    def __init__(self, *, client, size=1): ...\n"
+        "    async def act(self, observation, info): ...\n"
+        "    async def end(self, ending): ...\n"
+    )
+    agent = {"name": "./every_agent.py:Learner", "size": 2, "attempts": 3}
+    config = configuration.load(small_run.write(home, agent=agent))
+    assert list(plugins.code(config)) == [f"{home}/every_agent.py:Learner"]
+    assert config.attempts == 3
+
+
 def test_paths_begin_at_the_file_those_of_overrides_at_the_working_folder(home):
     parts = [{"name": "./new_curriculum.py:Linear", "start": 1, "limit": 2}]
     raw = {

@@ -10,12 +10,11 @@ from typing import Any, Generic, TypeVar
 
 import pydantic
 
-from agentgym_envs import agents
 from agentgym_envs.errors import AgentGymError, BrokenPlugin
 from agentgym_envs.plugins import Plugin, discover, distribution, is_place, load
 from agentgym_train import protocols
 from agentgym_train.config import SharedSettings, build, tree, without_none
-from agentgym_train.config.schema import PLUGIN_GROUPS
+from agentgym_train.config.schema import PLUGIN_GROUPS, load_agent
 from agentgym_train.errors import ConfigError
 
 T = TypeVar("T")
@@ -256,7 +255,9 @@ def resolved(config: S) -> S:
     """Returns the configuration with every option of its plugins written out."""
     full: dict[str, Any] = {"tracker": _tables(TRACKER, config.tracker)}
     if policy := config.policy:
-        _load_agent(policy.agent)
+        agent = str(policy.agent.get("name", ""))
+        if is_place(agent):
+            _by_place[agent] = load_agent(policy.agent).target
         algorithm = _corrected(policy.algorithm, ahead=bool(policy.rollout.ahead))
         single = bool(policy.curriculum) or not all(env.curriculum for env in policy.envs)
         tables = zip(_sections("env", len(policy.envs)), policy.envs, strict=True)
@@ -276,13 +277,6 @@ def resolved(config: S) -> S:
             "scorer": _tables(SCORER, policy.scorer),
         }
     return replace(config, **full)
-
-
-def _load_agent(table: Mapping[str, Any]) -> None:
-    """Loads the agent of a run, and notes it if its name is a place."""
-    name = str(table.get("name", ""))
-    if is_place(name):
-        _by_place[name] = agents.load(name, without_none({**table, "name": None})).target
 
 
 def _corrected(algorithm: Mapping[str, Any], *, ahead: bool) -> dict[str, Any]:

@@ -216,10 +216,18 @@ class PolicyClient:
     async def complete(
         self,
         messages: Sequence[Mapping[str, Any]],
+        *,
         tools: Sequence[Mapping[str, Any]] | None = None,
-        **options: Any,
+        seed: int | None = None,
+        sample: str = "",
     ) -> ModelReply:
         """Samples the reply to a conversation.
+
+        Args:
+            messages: the conversation.
+            tools: functions that the reply can call, in OpenAI's form.
+            seed: for servers; the run fixes the noise of the policy.
+            sample: for servers, as ``seed``.
 
         Raises:
             ContextExceeded: the prompt does not fit into the context together with an action.
@@ -236,17 +244,17 @@ class PolicyClient:
         known, number = max(extended, default=(0, len(self._samples)))
         kept = _common(self._row, prompt)
         call = Call(prompt[known:], sample=number)
-        sample = await PolicyRequest(call, kept, prompt[kept:])
-        self._row = [*prompt, *sample.ids]
+        action = await PolicyRequest(call, kept, prompt[kept:])
+        self._row = [*prompt, *action.ids]
         self._samples[number : number + 1] = [self._row]
-        reply = self._conversation.read(sample.ids, tools or ())
+        reply = self._conversation.read(action.ids, tools or ())
         self.replies.append(reply)
-        ended = sample.ids[-1] in self._conversation.stop_ids
+        ended = action.ids[-1] in self._conversation.stop_ids
         answer = ModelReply(
             text=reply.text,
             tool_calls=reply.tool_calls,
             reasoning=reply.reasoning,
-            usage=TokenUsage(len(prompt), len(sample.ids)),
+            usage=TokenUsage(len(prompt), len(action.ids)),
             finish=("tool_calls" if reply.tool_calls else "stop") if ended else "length",
             replay={"api": API, "call": len(self.replies) - 1},
         )
