@@ -154,7 +154,8 @@ def test_an_episode_ends_where_its_context_does(described, plan):
     assert trajectory.status is EpisodeStatus.TRUNCATED_CONTEXT
     prompts = [len(row) - len(sample[-1].action_ids) for row, sample in samples(trajectory)]
     assert max(prompts) + 8 <= limit < len(rows(full)[-1])
-    assert trajectory.turns[-1].calls
+    # The second look does not fit: its turn keeps the first call, and the environment gets nothing.
+    assert (len(trajectory.turns[-1].calls), trajectory.turns[-1].action) == (1, "")
 
 
 class Silent:
