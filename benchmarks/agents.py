@@ -180,7 +180,7 @@ PAGES = {
         " solved if one of two attempts is.",
     ),
     "cost": (
-        "What the prompts of an agent cost",
+        "Tokens that the prompts of an agent need",
         f"{EPISODES} episodes of {TURNS} turns in a maze of 40 rooms, a Qwen2 with 4 layers of"
         " width 256, fixed actions. Tokens that enter the model, padding included, per sampled"
         " token. Exact reuse computes the tokens of a prompt that follow its common prefix with the"

@@ -18,7 +18,7 @@ from agentgym_envs.models.provider import ModelClient
 from agentgym_envs.wrappers.responses import FormatError, split_thought
 
 THOUGHTS = ("template", "strip", "keep")
-"""What a later request repeats of a reply's thought: see :class:`ChatAgent`."""
+"""The choices of the option ``thoughts``: see :class:`ChatAgent`."""
 PICTURE = "screenshot"
 """The key of ``info`` under which an environment has a picture, as a ``data:`` address."""
 SECOND_LOOK = (

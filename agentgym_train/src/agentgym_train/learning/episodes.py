@@ -1,7 +1,7 @@
 """Rows and episodes: rows are samples, and advantages belong to episodes.
 
-A model reads samples, each in a row of its own. An algorithm computes advantages from whole
-episodes. A loss depends on the tokens of an episode and not on the samples that it was cut into.
+The rows of a model's batch are samples. Algorithms compute advantages from whole episodes. A loss
+depends on the tokens of an episode, and not on the number of its samples.
 
 Shapes: B samples, E episodes, T tokens, N tokens of all rows.
 """

@@ -157,7 +157,7 @@ class CallGrammar:
     def read(self, text: str, tools: Sequence[Mapping[str, Any]]) -> tuple[str, list[ToolCall]]:
         """Returns the text without its calls, and the calls.
 
-        A call that is cut or malformed is no call: it stays in the text.
+        The text of a cut or malformed call stays a part of the answer.
 
         Args:
             text: an answer with its control tokens, without the token that ends it.
