@@ -240,9 +240,12 @@ class ChatTemplate:
         return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
 
     def harmless(self, message: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns a message whose text opens and ends no message; the system's text is trusted."""
-        neutralised = {"system": [], "assistant": self._boundaries}
-        control = neutralised.get(message["role"], self._control)
+        """Returns a message whose text opens and ends no message.
+
+        The system's text can hold words of the model, such as a plan or a lesson.
+        """
+        own = message["role"] in ("system", "assistant")
+        control = self._boundaries if own else self._control
         return {**message, "content": neutral(message["content"], control)}
 
     def _user(self, observation: str, *, first: bool = False) -> list[Message]:
