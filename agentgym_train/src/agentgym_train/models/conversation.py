@@ -64,7 +64,8 @@ class Conversation:
         self.chat = chat
         self._ids = lru_cache(KEPT)(lambda text: tuple(chat.ids(text)))
         self._prompt = self._generation_prompt()
-        self._folds = chat.folds or not self._takes_rules()
+        rules = [{"role": "system", "content": MARK}, {"role": "user", "content": "x"}]
+        self._folds = chat.folds or not (chat.minimal or MARK in self._rendered(rules))
         self.splits = self._knows_thoughts()
         """Whether the template tells thoughts from answers."""
         self.stop_ids = chat.stop_ids | (self.grammar.stop_ids if calls else frozenset())
@@ -308,11 +309,6 @@ class Conversation:
             )
         return end
 
-    def _takes_rules(self) -> bool:
-        """Whether the template has a place for a system message, or leaves it out on purpose."""
-        rules = [{"role": "system", "content": MARK}, {"role": "user", "content": "x"}]
-        return self.chat.minimal or MARK in self._rendered(rules)
-
     def _knows_thoughts(self) -> bool:
         """Whether the template tells thoughts from answers: it shows them apart, or drops them.
 
@@ -407,18 +403,21 @@ def _sources(
                     f" text {content!r}: leave out its 'replay', or keep the text"
                 )
         else:
-            same = (n for n in range(later - 1, -1, -1) if _holds(message, replies[n]))
-            number = next(same, None)
+            number = next(
+                (
+                    n
+                    for n in range(later - 1, -1, -1)
+                    if content in (replies[n].text, replies[n].whole)
+                    and same_calls(message, replies[n].tool_calls)
+                ),
+                None,
+            )
             if number is None:
                 found.append(None)
             else:
                 later = number
                 found.append((replies[later], content != replies[later].text, False))
     return found[::-1]
-
-
-def _holds(message: Mapping[str, Any], reply: SampledReply) -> bool:
-    return message["content"] in (reply.text, reply.whole) and same_calls(message, reply.tool_calls)
 
 
 def _squeezed(text: str) -> str:
